@@ -1,0 +1,6 @@
+/**
+ * Durable tasks for MCP servers.
+ *
+ * @module
+ */
+export * from "./src/errors.ts";

@@ -1,0 +1,149 @@
+/** A store in the memory of the process. */
+
+import {
+  ConcurrentUpdateError,
+  DuplicateTaskIdError,
+  StoreClosedError,
+  TaskNotFoundError,
+} from "../errors.ts";
+import { isExpired } from "../model/expiry.ts";
+import { copyJson } from "../model/json.ts";
+import {
+  applyTaskPatch,
+  type TaskPatch,
+  type TaskRecord,
+} from "../model/record.ts";
+import type { TaskStore } from "./contract.ts";
+
+/** The options of a {@linkcode MemoryTaskStore}. */
+export interface MemoryTaskStoreOptions {
+  /**
+   * The clock for calls that bring no time of their own, in milliseconds since
+   * the epoch.
+   *
+   * @default Date.now
+   */
+  readonly now?: () => number;
+}
+
+/**
+ * Keeps tasks in the memory of the process, for tests and for servers whose
+ * tasks may end with them. It follows the contract to the letter, but what is
+ * acknowledged lives only as long as the process.
+ *
+ * @example
+ * ```ts
+ * import { MemoryTaskStore, TaskLifecycle } from "@mcp-durable/tasks";
+ *
+ * const tasks = new TaskLifecycle({ store: new MemoryTaskStore() });
+ * const { taskId } = await tasks.createTask();
+ * console.log((await tasks.getTask(taskId)).status); // "working"
+ * await tasks.close();
+ * ```
+ */
+export class MemoryTaskStore implements TaskStore {
+  readonly #records: Map<string, TaskRecord> = new Map();
+  readonly #now: () => number;
+  #closed = false;
+
+  /** @param options The options. */
+  constructor(options: MemoryTaskStoreOptions = {}) {
+    this.#now = options.now ?? Date.now;
+  }
+
+  /**
+   * Keeps a new record.
+   *
+   * @param record The record.
+   * @throws {DuplicateTaskIdError} `ERR_DUPLICATE_TASK_ID`: the id exists.
+   * @throws {StoreClosedError} `ERR_STORE_CLOSED`: after `close()`.
+   */
+  // deno-lint-ignore require-await -- a refusal has to be a rejection
+  async create(record: TaskRecord): Promise<void> {
+    this.#refuseIfClosed("create a task");
+    if (this.#records.has(record.taskId)) {
+      throw new DuplicateTaskIdError(record.taskId);
+    }
+    this.#records.set(record.taskId, copyJson(record));
+  }
+
+  /**
+   * Reads a record.
+   *
+   * @param taskId The id.
+   * @param now The caller's time, in milliseconds since the epoch.
+   * @returns A copy; `undefined` if it is unknown or expired.
+   * @throws {StoreClosedError} `ERR_STORE_CLOSED`: after `close()`.
+   */
+  // deno-lint-ignore require-await -- a refusal has to be a rejection
+  async get(taskId: string, now?: number): Promise<TaskRecord | undefined> {
+    this.#refuseIfClosed("read a task");
+    const record = this.#live(taskId, now);
+    return record && copyJson(record);
+  }
+
+  /**
+   * Changes a record by compare-and-swap (rule I9).
+   *
+   * @param taskId The id.
+   * @param patch The change.
+   * @param expectedVersion The version that the caller has read.
+   * @param now The caller's time, in milliseconds since the epoch.
+   * @returns A copy of the record as it is now.
+   * @throws {TaskNotFoundError} `ERR_TASK_NOT_FOUND`: unknown or expired.
+   * @throws {ConcurrentUpdateError} `ERR_CONCURRENT_UPDATE`: another version is stored.
+   * @throws {StoreClosedError} `ERR_STORE_CLOSED`: after `close()`.
+   */
+  // deno-lint-ignore require-await -- a refusal has to be a rejection
+  async update(
+    taskId: string,
+    patch: TaskPatch,
+    expectedVersion: number,
+    now?: number,
+  ): Promise<TaskRecord> {
+    this.#refuseIfClosed("update a task");
+    const record = this.#live(taskId, now);
+    if (!record) throw new TaskNotFoundError(taskId);
+    if (record.version !== expectedVersion) {
+      throw new ConcurrentUpdateError(taskId, expectedVersion, record.version);
+    }
+    const next = applyTaskPatch(record, patch);
+    this.#records.set(taskId, next);
+    return copyJson(next);
+  }
+
+  /**
+   * Deletes every expired record.
+   *
+   * @param now The caller's time, in milliseconds since the epoch.
+   * @returns How many were deleted.
+   * @throws {StoreClosedError} `ERR_STORE_CLOSED`: after `close()`.
+   */
+  // deno-lint-ignore require-await -- a refusal has to be a rejection
+  async sweep(now: number = this.#now()): Promise<number> {
+    this.#refuseIfClosed("sweep");
+    let deleted = 0;
+    for (const [taskId, record] of this.#records) {
+      if (!isExpired(record, now)) continue;
+      this.#records.delete(taskId);
+      deleted++;
+    }
+    return deleted;
+  }
+
+  /** Ends the store and forgets what it held. Idempotent. */
+  close(): Promise<void> {
+    this.#closed = true;
+    this.#records.clear();
+    return Promise.resolve();
+  }
+
+  #live(taskId: string, now: number = this.#now()): TaskRecord | undefined {
+    const record = this.#records.get(taskId);
+    return record && !isExpired(record, now) ? record : undefined;
+  }
+
+  #refuseIfClosed(operation: string): void {
+    if (this.#closed) throw new StoreClosedError(operation);
+  }
+}

@@ -29,6 +29,7 @@ export type TaskErrorCode =
   | "ERR_NOT_JSON"
   | "ERR_INVALID_INPUT_REQUEST"
   | "ERR_INVALID_INPUT_RESPONSE"
+  | "ERR_INPUT_UNAVAILABLE"
   | "ERR_LIMIT_EXCEEDED"
   | "ERR_ENTRY_TOO_LARGE"
   | "ERR_LIFECYCLE_CLOSED"
@@ -116,6 +117,12 @@ export const TASK_ERRORS: Readonly<Record<TaskErrorCode, TaskErrorEntry>> = {
     rpcCode: JSON_RPC_CODES.invalidParams,
     remedy:
       "Answer the named keys again: they are still open, the other answers were taken.",
+  },
+  ERR_INPUT_UNAVAILABLE: {
+    name: "InputUnavailableError",
+    rpcCode: JSON_RPC_CODES.internalError,
+    remedy:
+      "The client cannot be asked this way: take a default, or end with an error that says what is missing.",
   },
   ERR_LIMIT_EXCEEDED: {
     name: "LimitExceededError",
@@ -445,6 +452,12 @@ export class InvalidInputResponseError extends TaskError {
   }
 }
 
+/** The client of this call cannot be asked for this kind of input. Nothing was asked. */
+export class InputUnavailableError extends TaskError {
+  /** The stable code. */
+  readonly code = "ERR_INPUT_UNAVAILABLE" as const;
+}
+
 /** A stated limit was reached (rule I13). Nothing was changed. */
 export class LimitExceededError extends TaskError {
   /** The stable code. */
@@ -705,6 +718,18 @@ export function isInvalidInputResponseError(
   error: unknown,
 ): error is InvalidInputResponseError {
   return hasErrorCode(error, "ERR_INVALID_INPUT_RESPONSE");
+}
+
+/**
+ * Tells whether a value is an {@linkcode InputUnavailableError}.
+ *
+ * @param error The value that was caught.
+ * @returns Whether its code is `ERR_INPUT_UNAVAILABLE`.
+ */
+export function isInputUnavailableError(
+  error: unknown,
+): error is InputUnavailableError {
+  return hasErrorCode(error, "ERR_INPUT_UNAVAILABLE");
 }
 
 /**

@@ -36,7 +36,6 @@ interface Frame {
   readonly target: object;
   readonly keys: readonly string[] | undefined;
   readonly length: number;
-  readonly path: string;
   next: number;
 }
 
@@ -59,7 +58,14 @@ export function toPlainJson(
   const open: Frame[] = [];
   const ancestors = new Set<object>();
 
-  const enter = (source: unknown, path: () => string): JsonValue => {
+  /** Where the value is that is being entered: put together only if it is wrong. */
+  const path = () =>
+    formatPath(
+      open.map(({ keys, next }) => keys ? keys[next - 1] : next - 1),
+      what,
+    );
+
+  const enter = (source: unknown): JsonValue => {
     if (typeof source !== "object" || source === null) {
       return scalar(source, path);
     }
@@ -79,13 +85,12 @@ export function toPlainJson(
       target,
       keys,
       length: keys ? keys.length : (source as unknown[]).length,
-      path: path(),
       next: 0,
     });
     return target;
   };
 
-  const copy = enter(value, () => what);
+  const copy = enter(value);
   while (open.length > 0) {
     const frame = open[open.length - 1];
     if (frame.next === frame.length) {
@@ -96,21 +101,38 @@ export function toPlainJson(
     const index = frame.next++;
     const key = frame.keys ? frame.keys[index] : index;
     const child = (frame.source as Record<string | number, unknown>)[key];
-    const path = () =>
-      typeof key === "number"
-        ? `${frame.path}[${key}]`
-        : /^[A-Za-z_$][\w$]*$/.test(key)
-        ? `${frame.path}.${key}`
-        : `${frame.path}[${show(key)}]`;
     if (
       typeof key === "number" && child === undefined &&
       !Object.hasOwn(frame.source, key)
     ) {
       throw new NotJsonError(path(), "a hole in an array");
     }
-    setOwn(frame.target as Record<string, JsonValue>, key, enter(child, path));
+    setOwn(frame.target as Record<string, JsonValue>, key, enter(child));
   }
   return copy;
+}
+
+/**
+ * Writes the way to a place in a value, with what is long cut short.
+ *
+ * @param keys Names and indexes, from the outside.
+ * @param root What the whole value is called; nothing if it goes without saying.
+ * @returns For example `result.rows[3].when`.
+ */
+export function formatPath(
+  keys: readonly (string | number)[],
+  root = "",
+): string {
+  const steps = keys.map((key) =>
+    typeof key === "number"
+      ? `[${key}]`
+      : key.length <= 80 && /^[A-Za-z_$][\w$]*$/.test(key)
+      ? `.${key}`
+      : `[${show(key)}]`
+  );
+  if (steps.length > 20) steps.splice(10, steps.length - 20, "[…]");
+  const path = root + steps.join("");
+  return path.startsWith(".") ? path.slice(1) : path;
 }
 
 /**
@@ -247,20 +269,25 @@ function containerKeys(
   value: object,
   path: () => string,
 ): readonly string[] | undefined {
+  const isArray = Array.isArray(value);
+  if (isArray ? !isPlainArray(value) : !isPlain(value)) {
+    throw new NotJsonError(path(), `an instance of ${className(value)}`);
+  }
   if (Object.getOwnPropertySymbols(value).length > 0) {
     throw new NotJsonError(path(), "an object with symbol keys");
   }
   const keys = Object.keys(value);
-  if (Array.isArray(value)) {
-    if (keys.length > value.length) {
-      throw new NotJsonError(path(), "an array with members of its own");
-    }
-    return undefined;
+  if (!isArray) return keys;
+  if (keys.length > value.length) {
+    throw new NotJsonError(path(), "an array with members of its own");
   }
-  if (!isPlain(value)) {
-    throw new NotJsonError(path(), `an instance of ${className(value)}`);
-  }
-  return keys;
+  return undefined;
+}
+
+/** Whether the prototype is that of an array literal, of any realm: itself an array. */
+function isPlainArray(value: object): boolean {
+  const prototype = Object.getPrototypeOf(value);
+  return prototype === Array.prototype || Array.isArray(prototype);
 }
 
 /** Whether the prototype is that of an object literal, of any realm, or none. */

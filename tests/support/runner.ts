@@ -1,13 +1,17 @@
 /**
  * The words that every test file uses, in every runtime: `Deno.test` on Deno,
- * `node:test` on Node and Bun, a list that its entry runs on workerd.
+ * `node:test` on Node and Bun, a list that the entry runs on workerd.
+ *
+ * Each file that registers a case is noted in the file that `TEST_FILES_SEEN`
+ * names, so that `tools/test.ts` can tell a file that was lost from one that passed.
  */
 
 /** A registered case, on workerd. */
 export interface CollectedCase {
+  /** Its groups and its name, joined by ` > `. */
   readonly name: string;
+  /** What runs; absent on a case that is skipped. */
   readonly body?: () => void | Promise<void>;
-  readonly reason?: string;
 }
 
 interface Runner {
@@ -15,9 +19,6 @@ interface Runner {
   it(name: string, body: () => void | Promise<void>): void;
   skip(name: string, reason: string): void;
 }
-
-/** What the tests registered on workerd, in order. */
-export const collected: CollectedCase[] = [];
 
 /** Which runtime this is. */
 export const runtime: "deno" | "node" | "bun" | "workerd" =
@@ -29,9 +30,12 @@ export const runtime: "deno" | "node" | "bun" | "workerd" =
     ? "bun"
     : "node";
 
-/** A runner that has no groups of its own: their names go in front. */
+/** What the tests registered on workerd since the entry last took it, in order. */
+export const collected: CollectedCase[] = [];
+
+/** A runner for a runtime that has no groups of its own: their names go in front. */
 function flat(
-  add: (name: string, body?: () => void | Promise<void>, why?: string) => void,
+  add: (name: string, body?: CollectedCase["body"]) => void,
 ): Runner {
   const groups: string[] = [];
   const full = (name: string) => [...groups, name].join(" > ");
@@ -45,25 +49,61 @@ function flat(
       }
     },
     it: (name, body) => add(full(name), body),
-    skip: (name, reason) => add(`${full(name)} # ${reason}`, undefined, reason),
+    skip: (name, reason) => add(`${full(name)} # ${reason}`),
+  };
+}
+
+/** Writes down, once for each file, which test file is registering cases. */
+async function noteFiles(runner: Runner): Promise<Runner> {
+  const { default: process } = await import("node:process");
+  const list = process.env.TEST_FILES_SEEN;
+  if (!list) return runner;
+  const { appendFileSync } = await import("node:fs");
+  // Bun loads this module once for all files, so the file is asked for at each case.
+  const file = runtime === "deno"
+    ? () => new URL(Deno.mainModule).pathname
+    : runtime === "bun"
+    ? () => (globalThis as unknown as { Bun: { main: string } }).Bun.main
+    : () => process.argv[1];
+  let noted: string | undefined;
+  const note = () => {
+    const now = file();
+    if (now === noted) return;
+    noted = now;
+    appendFileSync(list, now + "\n");
+  };
+  return {
+    describe: runner.describe,
+    it(name, body) {
+      note();
+      runner.it(name, body);
+    },
+    skip(name, reason) {
+      note();
+      runner.skip(name, reason);
+    },
   };
 }
 
 async function pick(): Promise<Runner> {
-  if (runtime === "deno") {
+  if (runtime === "workerd") {
     return flat((name, body) =>
-      Deno.test({ name, ignore: !body, fn: () => body?.() })
+      collected.push(body ? { name, body } : { name })
     );
   }
-  if (runtime === "workerd") {
-    return flat((name, body, reason) => collected.push({ name, body, reason }));
+  if (runtime === "deno") {
+    return await noteFiles(
+      flat((name, body) =>
+        Deno.test({ name, ignore: !body, fn: async () => await body?.() })
+      ),
+    );
   }
   const { describe, it } = await import("node:test");
-  return {
+  return await noteFiles({
     describe: (name, body) => void describe(name, body),
     it: (name, body) => void it(name, async () => await body()),
     skip: (name, reason) => void it(name, { skip: reason }, () => {}),
-  };
+  });
 }
 
 const runner = await pick();

@@ -1,0 +1,182 @@
+/**
+ * Runs the suite: `deno run -A tools/test.ts [RUNTIME…] [FILE…] [--coverage] [--deadline=SECONDS]`.
+ *
+ * Without a runtime, on all of them; a FILE is a path or a part of one. The last line is
+ * `N passed, N failed, N skipped` over all runtimes; the exit code is 1 when anything failed:
+ * a case, a runner that crashed, a file that reported no case, a runtime on which nothing ran,
+ * a run over its deadline, coverage of Deno's run below the thresholds of `deno.json`.
+ */
+import { spawnSync } from "node:child_process";
+import { rmSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { join, relative } from "node:path";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import { stopChildrenOnSignals } from "./test/child.ts";
+import { runsOn, type RuntimeName, RUNTIMES, testFiles } from "./test/files.ts";
+import { add, NONE, text } from "./test/report.ts";
+import { runSuite, type SuiteResult } from "./test/suite.ts";
+
+const ROOT = fileURLToPath(new URL("../", import.meta.url));
+
+/** After how long a runtime's run is killed, unless `--deadline` says otherwise. */
+const DEADLINE_S = 300;
+
+/** How many runtimes run at once: their output is shown one after the other. */
+const AT_ONCE = 2;
+
+interface Arguments {
+  readonly runtimes: readonly RuntimeName[];
+  readonly filters: readonly string[];
+  readonly coverage: boolean;
+  readonly deadlineMs: number;
+}
+
+function parse(args: readonly string[]): Arguments {
+  const runtimes: RuntimeName[] = [];
+  const filters: string[] = [];
+  let coverage = false;
+  let deadlineS = DEADLINE_S;
+  for (const arg of args) {
+    const runtime = RUNTIMES.find((name) => name === arg);
+    if (runtime) runtimes.push(runtime);
+    else if (arg === "--coverage") coverage = true;
+    else if (arg.startsWith("--deadline=")) {
+      deadlineS = Number(arg.slice("--deadline=".length));
+    } else if (arg.startsWith("-")) {
+      throw new Error(
+        `Cannot take ${arg}: the options are --coverage and --deadline=SECONDS`,
+      );
+    } else {
+      filters.push(
+        arg.startsWith("/") ? relative(ROOT, arg) : arg.replace(/^\.\//, ""),
+      );
+    }
+  }
+  if (!(deadlineS > 0)) {
+    throw new Error("Cannot take --deadline: it is not a number over 0");
+  }
+  return {
+    runtimes: runtimes.length ? runtimes : RUNTIMES,
+    filters,
+    coverage,
+    deadlineMs: deadlineS * 1_000,
+  };
+}
+
+/** Lets several writers speak at once and be read one after the other. */
+class Turns {
+  readonly #waiting: string[][];
+  readonly #ended: boolean[];
+  #turn = 0;
+
+  constructor(writers: number) {
+    this.#waiting = Array.from({ length: writers }, () => []);
+    this.#ended = Array.from({ length: writers }, () => false);
+  }
+
+  write(writer: number, text: string): void {
+    if (writer === this.#turn) process.stdout.write(text);
+    else this.#waiting[writer].push(text);
+  }
+
+  end(writer: number): void {
+    this.#ended[writer] = true;
+    while (this.#ended[this.#turn]) {
+      this.#turn++;
+      for (const text of this.#waiting[this.#turn]?.splice(0) ?? []) {
+        process.stdout.write(text);
+      }
+    }
+  }
+}
+
+/** Reports the coverage of Deno's run; false when it is below the thresholds. */
+function covered(folder: string): boolean {
+  const include = `^${new URL("../src/", import.meta.url).href}`;
+  const { status } = spawnSync(process.execPath, [
+    "coverage",
+    `--include=${include}`,
+    folder,
+  ], {
+    cwd: ROOT,
+    stdio: "inherit",
+  });
+  return status === 0;
+}
+
+async function main(): Promise<boolean> {
+  const { runtimes, filters, coverage, deadlineMs } = parse(
+    process.argv.slice(2),
+  );
+  const all = testFiles(ROOT);
+  const chosen = filters.length
+    ? all.filter((file) => filters.some((filter) => file.includes(filter)))
+    : all;
+  const plan = runtimes
+    .map((runtime) => ({
+      runtime,
+      files: chosen.filter((file) => runsOn(file, runtime)),
+    }))
+    .filter(({ files }) => files.length > 0 || filters.length === 0);
+  if (plan.length === 0) {
+    throw new Error(
+      `Cannot run ${filters.join(", ")}: no test file of ${
+        runtimes.join(", ")
+      } has it in its path`,
+    );
+  }
+  const coverageFolder = join(ROOT, "coverage");
+  if (coverage) rmSync(coverageFolder, { recursive: true, force: true });
+
+  stopChildrenOnSignals();
+  const atOnce = Math.min(plan.length, AT_ONCE, availableParallelism());
+  const jobs = Math.max(1, Math.floor(availableParallelism() / atOnce));
+  const turns = new Turns(plan.length);
+  const results: SuiteResult[] = [];
+  const queue = plan.entries();
+  await Promise.all(Array.from({ length: atOnce }, async () => {
+    for (const [index, { runtime, files }] of queue) {
+      const out = (text: string) => turns.write(index, text);
+      out(`\n== ${runtime}: ${files.length} files\n`);
+      const started = performance.now();
+      const result = await runSuite(runtime, {
+        root: ROOT,
+        files,
+        deadlineMs,
+        jobs,
+        coverage: coverage && runtime === "deno" ? coverageFolder : undefined,
+        out,
+      });
+      for (const problem of result.problems) out(`${runtime}: ${problem}\n`);
+      const seconds = ((performance.now() - started) / 1_000).toFixed(1);
+      out(`== ${runtime}: ${seconds} s\n`);
+      turns.end(index);
+      results[index] = result;
+    }
+  }));
+
+  let total = NONE;
+  const lines: string[] = [];
+  for (const { runtime, counts } of results) {
+    lines.push(`${runtime}: ${text(counts)}`);
+    total = add(total, counts);
+  }
+  if (coverage && filters.length === 0 && runtimes.includes("deno")) {
+    console.log("\n== coverage of src/ on deno");
+    if (!covered(coverageFolder)) {
+      lines.push("coverage: below a threshold, counted as failed");
+      total = add(total, { ...NONE, failed: 1 });
+    }
+  }
+  console.log(`\n${lines.join("\n")}`);
+  console.log(text(total));
+  return total.failed === 0;
+}
+
+try {
+  process.exitCode = await main() ? 0 : 1;
+} catch (error) {
+  console.error((error as Error).message);
+  process.exitCode = 1;
+}

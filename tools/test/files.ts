@@ -1,0 +1,57 @@
+/** Which test files there are, and which runtime each of them runs on. */
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+
+/** The runtimes, in the order in which they run. */
+export const RUNTIMES = [
+  "deno",
+  "node22",
+  "node24",
+  "node26",
+  "bun",
+  "workerd",
+] as const;
+
+/** One of {@link RUNTIMES}. */
+export type RuntimeName = typeof RUNTIMES[number];
+
+/**
+ * The folders whose tests do not run everywhere. A folder that is not listed runs on
+ * Deno, Node and Bun, so that a new one is never left out by being forgotten.
+ */
+const FOLDERS: Readonly<Record<string, (runtime: RuntimeName) => boolean>> = {
+  // Free of any runtime: no process, no disk, no socket.
+  "tests/model/": () => true,
+  "tests/store/": () => true,
+  "tests/engine/": () => true,
+  // About workerd itself.
+  "tests/workerd/": (runtime) => runtime === "workerd",
+  // The tools run on Deno alone.
+  "tests/tools/": (runtime) => runtime === "deno",
+};
+
+/** Whether a test file, named from the root with `/`, runs on a runtime. */
+export function runsOn(file: string, runtime: RuntimeName): boolean {
+  for (const [folder, rule] of Object.entries(FOLDERS)) {
+    if (file.startsWith(folder)) return rule(runtime);
+  }
+  return runtime !== "workerd";
+}
+
+/** Every `*_test.ts` under `tests/`, named from the root with `/`, sorted. */
+export function testFiles(root: string): string[] {
+  const found: string[] = [];
+  const walk = (folder: string) => {
+    for (
+      const entry of readdirSync(join(root, folder), { withFileTypes: true })
+    ) {
+      const path = `${folder}/${entry.name}`;
+      if (entry.isDirectory() && entry.name !== "node_modules") walk(path);
+      else if (entry.isFile() && entry.name.endsWith("_test.ts")) {
+        found.push(path);
+      }
+    }
+  };
+  walk("tests");
+  return found.sort();
+}

@@ -1,0 +1,173 @@
+/** Runs the suite on one runtime, and says honestly how it went. */
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, relative } from "node:path";
+import { type Ending, run } from "./child.ts";
+import type { RuntimeName } from "./files.ts";
+import {
+  add,
+  type Case,
+  count,
+  type Counts,
+  NONE,
+  parseJUnit,
+  parseWorkerdLine,
+} from "./report.ts";
+import { programOf, testArguments } from "./runtimes.ts";
+import { workerdCommands } from "./workerd.ts";
+
+/** How to run the suite on a runtime. */
+export interface SuiteOptions {
+  /** The folder that holds `tests/`. */
+  readonly root: string;
+  /** The test files, named from the root. Each has to report at least one case. */
+  readonly files: readonly string[];
+  /** After how long the run is killed and counts as failed, in milliseconds. */
+  readonly deadlineMs: number;
+  /** How many files may run at once. */
+  readonly jobs: number;
+  /** Where Deno writes its coverage; none is measured when absent. */
+  readonly coverage?: string;
+  /** Takes what a person reads. */
+  readonly out: (text: string) => void;
+}
+
+/** How a runtime did. */
+export interface SuiteResult {
+  readonly runtime: RuntimeName;
+  /** Each problem counts as one failed case. */
+  readonly counts: Counts;
+  /** What went wrong beside the cases: lost files, a crash, a missed deadline. */
+  readonly problems: readonly string[];
+}
+
+/** What a runtime's report says, before it is held against what was asked. */
+interface Reported {
+  readonly ending: Ending;
+  readonly cases: readonly Case[];
+  readonly seen: ReadonlySet<string>;
+  readonly problems: readonly string[];
+}
+
+async function runWorkerd(
+  options: SuiteOptions,
+  folder: string,
+): Promise<Reported> {
+  const { root, files, deadlineMs, out } = options;
+  const [bundle, test] = workerdCommands(
+    programOf("workerd"),
+    root,
+    files,
+    folder,
+  );
+  const cases: Case[] = [];
+  const seen = new Set<string>();
+  const bundled = await run(bundle, deadlineMs, out);
+  if (bundled.code !== 0) {
+    return {
+      ending: bundled,
+      cases,
+      seen,
+      problems: ["the suite cannot be bundled"],
+    };
+  }
+  let rest = "";
+  const take = (line: string) => {
+    const one = parseWorkerdLine(line);
+    if (!one) return out(line + "\n");
+    if (!seen.has(one.file)) out(`${one.file}\n`);
+    seen.add(one.file);
+    cases.push(one);
+    out(
+      `  ${one.name} ... ${one.outcome}\n${one.error ? one.error + "\n" : ""}`,
+    );
+  };
+  const ending = await run(test, deadlineMs, (text) => {
+    const lines = (rest + text).split("\n");
+    rest = lines.pop() ?? "";
+    lines.forEach(take);
+  });
+  if (rest) take(rest);
+  return { ending, cases, seen, problems: [] };
+}
+
+async function runWithReport(
+  runtime: Exclude<RuntimeName, "workerd">,
+  options: SuiteOptions,
+  folder: string,
+): Promise<Reported> {
+  const { root, files, deadlineMs, jobs, coverage, out } = options;
+  const report = join(folder, "report.xml");
+  const seenList = join(folder, "seen.txt");
+  const ending = await run(
+    {
+      program: programOf(runtime),
+      args: testArguments(runtime, { files, report, jobs, coverage }),
+      cwd: root,
+      env: { TEST_FILES_SEEN: seenList, DENO_JOBS: String(jobs) },
+    },
+    deadlineMs,
+    out,
+  );
+  const seen = new Set(
+    existsSync(seenList)
+      ? readFileSync(seenList, "utf8").trim().split("\n")
+        .map((path) => relative(root, path).replaceAll("\\", "/"))
+      : [],
+  );
+  try {
+    // Node reports a whole file as one case when it registers none or cannot be loaded.
+    const files = new Set(options.files);
+    const cases = parseJUnit(readFileSync(report, "utf8"))
+      .filter(({ name }) => !files.has(name));
+    return { ending, cases, seen, problems: [] };
+  } catch (error) {
+    return {
+      ending,
+      cases: [],
+      seen,
+      problems: [`no report: ${(error as Error).message}`],
+    };
+  }
+}
+
+/** Runs the suite on a runtime. Whatever goes wrong is in the result; nothing is thrown. */
+export async function runSuite(
+  runtime: RuntimeName,
+  options: SuiteOptions,
+): Promise<SuiteResult> {
+  const folder = mkdtempSync(join(tmpdir(), `suite-${runtime}-`));
+  const problems: string[] = [];
+  let counts = NONE;
+  try {
+    const { ending, cases, seen, problems: told } = runtime === "workerd"
+      ? await runWorkerd(options, folder)
+      : await runWithReport(runtime, options, folder);
+    counts = count(cases);
+    if (ending.late) {
+      problems.push(`killed after ${options.deadlineMs / 1_000} s`);
+    } else {
+      problems.push(...told);
+      for (const file of options.files) {
+        if (!seen.has(file)) problems.push(`${file} reported no test`);
+      }
+    }
+    if (ending.code !== 0 && counts.failed === 0 && problems.length === 0) {
+      problems.push(
+        `the runner ended with ${ending.signal ?? `exit code ${ending.code}`}`,
+      );
+    }
+    if (counts.passed + counts.failed === 0 && problems.length === 0) {
+      problems.push("no test ran");
+    }
+  } catch (error) {
+    problems.push((error as Error).message);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+  return {
+    runtime,
+    counts: add(counts, { ...NONE, failed: problems.length }),
+    problems,
+  };
+}

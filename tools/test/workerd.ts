@@ -1,0 +1,102 @@
+/** The suite as one Worker: bundled, then run by `workerd test`. */
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { pathToFileURL } from "node:url";
+import type { Command } from "./child.ts";
+import { WORKERD_MARK } from "./report.ts";
+
+const CONFIG = {
+  name: "suite",
+  main: "bundle.js",
+  no_bundle: true,
+  compatibility_date: "2026-10-01",
+};
+
+/** The Worker's source: it loads every file at module scope, and runs the cases inside a request. */
+function entry(root: string, files: readonly string[]): string {
+  const url = (file: string) =>
+    JSON.stringify(pathToFileURL(join(root, file)).href);
+  // What is about workerd itself comes first: it watches the entry modules load.
+  const order = [
+    ...files.filter((file) => file.startsWith("tests/workerd/")),
+    ...files.filter((file) => !file.startsWith("tests/workerd/")),
+  ];
+  const loads = order.map((file) =>
+    `await load(${JSON.stringify(file)}, () => import(${url(file)}));`
+  );
+  return `
+import { collected } from ${url("tests/support/runner.ts")};
+const cases = [];
+async function load(file, module) {
+  try {
+    await module();
+  } catch (error) {
+    cases.push({ file, name: "loads", body() { throw error; } });
+  }
+  for (const one of collected.splice(0)) cases.push({ file, ...one });
+}
+${loads.join("\n")}
+export default {
+  async test() {
+    let failed = 0;
+    for (const { file, name, body } of cases) {
+      let outcome = "skipped", error;
+      if (body) {
+        try {
+          await body();
+          outcome = "passed";
+        } catch (thrown) {
+          outcome = "failed";
+          error = String(thrown?.stack ?? thrown);
+          failed++;
+        }
+      }
+      console.log(${
+    JSON.stringify(WORKERD_MARK)
+  } + JSON.stringify({ file, name, outcome, error }));
+    }
+    if (failed) throw new Error(failed + " failed");
+  },
+};
+`;
+}
+
+/** Writes the Worker into `folder` and answers the two commands: bundle it, run it. */
+export function workerdCommands(
+  workerd: string,
+  root: string,
+  files: readonly string[],
+  folder: string,
+): [Command, Command] {
+  const source = join(folder, "entry.js");
+  writeFileSync(source, entry(root, files));
+  const config = join(folder, "wrangler.jsonc");
+  writeFileSync(config, JSON.stringify(CONFIG));
+  const project = join(root, "deno.json");
+  return [
+    {
+      program: process.execPath,
+      args: [
+        "bundle",
+        "--quiet",
+        ...(existsSync(project) ? ["--config", project] : []),
+        "--platform",
+        "browser",
+        "--external",
+        "node:*",
+        "--external",
+        "cloudflare:*",
+        "-o",
+        join(folder, "bundle.js"),
+        source,
+      ],
+      cwd: root,
+    },
+    {
+      program: workerd,
+      args: ["test", "--experimental", "--no-verbose", config],
+      cwd: folder,
+    },
+  ];
+}

@@ -1,6 +1,110 @@
 /**
- * Durable tasks for MCP servers.
+ * Durable tasks for MCP servers: the state engine of the Tasks extension
+ * (`io.modelcontextprotocol/tasks`, revision 2026-07-28), and a store in
+ * memory. It needs nothing of the runtime and imports nothing.
+ *
+ * ```ts
+ * import { MemoryTaskStore, TaskLifecycle } from "@mcp-durable/tasks";
+ *
+ * const tasks = new TaskLifecycle({ store: new MemoryTaskStore() });
+ * const { taskId } = await tasks.createTask();
+ * await tasks.run(taskId, async (task) => {
+ *   await task.progress("1 of 2");
+ *   return { content: [{ type: "text", text: "done" }] };
+ * });
+ * console.log((await tasks.getTask(taskId)).status); // "completed"
+ * await tasks.close();
+ * ```
  *
  * @module
  */
-export * from "./src/errors.ts";
+
+export { TaskLifecycle } from "./src/engine/lifecycle.ts";
+export type { CloseOptions, CreateTaskInit } from "./src/engine/lifecycle.ts";
+export type { TaskAccess } from "./src/engine/access.ts";
+export type { TaskEvent, WorkerOutcome } from "./src/engine/events.ts";
+export type { ProgressPatch, TaskHandle } from "./src/engine/handle.ts";
+export type { TaskListener } from "./src/engine/listeners.ts";
+export type { TaskLifecycleOptions } from "./src/engine/options.ts";
+export type { TaskWorker } from "./src/engine/workers.ts";
+
+export { MemoryTaskStore } from "./src/store/memory.ts";
+export type { MemoryTaskStoreOptions } from "./src/store/memory.ts";
+export type { TaskStore, TaskStoreTraits } from "./src/store/contract.ts";
+
+export { applyTaskPatch } from "./src/model/record.ts";
+export { isExpired } from "./src/model/expiry.ts";
+export { isTerminalStatus } from "./src/model/status.ts";
+export { DEFAULT_LIMITS, DEFAULT_MAX_ENTRY_BYTES } from "./src/model/limits.ts";
+export type { Expiring } from "./src/model/expiry.ts";
+export type { InputRequest, InputRequests } from "./src/model/input_request.ts";
+export type {
+  InputResponse,
+  InputResponses,
+} from "./src/model/input_response.ts";
+export type { JsonObject, JsonValue } from "./src/model/json.ts";
+export type { TaskLimits } from "./src/model/limits.ts";
+export type { TaskPatch, TaskRecord } from "./src/model/record.ts";
+export type { TaskStatus, TerminalTaskStatus } from "./src/model/status.ts";
+export type {
+  CancelledTask,
+  CancelTaskResult,
+  CompletedTask,
+  CompleteResult,
+  CreateTaskResult,
+  DetailedTask,
+  FailedTask,
+  GetTaskResult,
+  InputRequiredTask,
+  Task,
+  UpdateTaskResult,
+  WorkingTask,
+} from "./src/model/wire.ts";
+
+export {
+  ConcurrentUpdateError,
+  DuplicateInputKeyError,
+  DuplicateTaskIdError,
+  hasErrorCode,
+  InvalidArgumentError,
+  InvalidInputRequestError,
+  InvalidInputResponseError,
+  isConcurrentUpdateError,
+  isDuplicateInputKeyError,
+  isDuplicateTaskIdError,
+  isInvalidArgumentError,
+  isInvalidInputRequestError,
+  isInvalidInputResponseError,
+  isLifecycleClosedError,
+  isLimitExceededError,
+  isNotJsonError,
+  isStoreClosedError,
+  isStoreDamagedError,
+  isStoreFailedError,
+  isStoreLockedError,
+  isTaskAlreadyTerminalError,
+  isTaskCancelled,
+  isTaskEntryTooLargeError,
+  isTaskFailure,
+  isTaskNotFoundError,
+  JSON_RPC_CODES,
+  LifecycleClosedError,
+  LimitExceededError,
+  NotJsonError,
+  StoreClosedError,
+  StoreDamagedError,
+  StoreFailedError,
+  StoreLockedError,
+  TASK_ERRORS,
+  TaskAlreadyTerminalError,
+  TaskCancelled,
+  TaskEntryTooLargeError,
+  TaskError,
+  TaskFailure,
+  TaskNotFoundError,
+} from "./src/errors.ts";
+export type {
+  JsonRpcError,
+  TaskErrorCode,
+  TaskErrorEntry,
+} from "./src/errors.ts";

@@ -185,6 +185,8 @@ export abstract class TaskError extends Error {
   abstract readonly code: TaskErrorCode;
 
   /**
+   * Makes the error.
+   *
    * @param message What was wrong, with the value, and what would be right.
    * @param options The cause, where there is one.
    */
@@ -204,7 +206,11 @@ export class TaskNotFoundError extends TaskError {
   /** The id that was asked for. */
   readonly taskId: string;
 
-  /** @param taskId The id that was asked for. */
+  /**
+   * Makes the error.
+   *
+   * @param taskId The id that was asked for.
+   */
   constructor(taskId: string) {
     super(
       `Cannot find task ${
@@ -225,6 +231,8 @@ export class TaskAlreadyTerminalError extends TaskError {
   readonly status: string;
 
   /**
+   * Makes the error.
+   *
    * @param taskId The task.
    * @param status The status that stands.
    */
@@ -246,7 +254,11 @@ export class TaskCancelled extends TaskError {
   /** The task. */
   readonly taskId: string;
 
-  /** @param taskId The task. */
+  /**
+   * Makes the error.
+   *
+   * @param taskId The task.
+   */
   constructor(taskId: string) {
     super(
       `Task ${
@@ -286,6 +298,8 @@ export class TaskFailure extends TaskError {
   readonly error: JsonRpcError;
 
   /**
+   * Makes the error.
+   *
    * @param error The error that the client reads.
    * @param options The cause, which the client never sees.
    */
@@ -305,6 +319,8 @@ export class ConcurrentUpdateError extends TaskError {
   readonly expectedVersion: number;
 
   /**
+   * Makes the error.
+   *
    * @param taskId The task.
    * @param expectedVersion The version that the writer expected.
    * @param actualVersion The version that is stored, where known.
@@ -331,7 +347,11 @@ export class DuplicateTaskIdError extends TaskError {
   /** The id. */
   readonly taskId: string;
 
-  /** @param taskId The id. */
+  /**
+   * Makes the error.
+   *
+   * @param taskId The id.
+   */
   constructor(taskId: string) {
     super(
       `Cannot create task ${
@@ -352,6 +372,8 @@ export class DuplicateInputKeyError extends TaskError {
   readonly key: string;
 
   /**
+   * Makes the error.
+   *
    * @param taskId The task.
    * @param key The key.
    */
@@ -377,6 +399,8 @@ export class InvalidArgumentError extends TypeError {
     | "ERR_INVALID_INPUT_REQUEST" = "ERR_INVALID_ARGUMENT";
 
   /**
+   * Makes the error.
+   *
    * @param message What was wrong, with the value, and what would be right.
    * @param options The cause, where there is one.
    */
@@ -394,6 +418,8 @@ export class NotJsonError extends InvalidArgumentError {
   readonly path: string;
 
   /**
+   * Makes the error.
+   *
    * @param path Where in the value.
    * @param found What was there.
    */
@@ -413,6 +439,8 @@ export class InvalidInputRequestError extends InvalidArgumentError {
   readonly key: string;
 
   /**
+   * Makes the error.
+   *
    * @param key The key of the request.
    * @param problem What is wrong, and what would be right.
    */
@@ -435,6 +463,8 @@ export class InvalidInputResponseError extends TaskError {
   readonly problems: ReadonlyMap<string, string>;
 
   /**
+   * Makes the error.
+   *
    * @param taskId The task.
    * @param problems What is wrong, for each refused key.
    */
@@ -468,6 +498,8 @@ export class LimitExceededError extends TaskError {
   readonly maximum: number;
 
   /**
+   * Makes the error.
+   *
    * @param limit The name of the option that sets the limit.
    * @param maximum The limit in force.
    * @param problem What went over it.
@@ -494,6 +526,8 @@ export class TaskEntryTooLargeError extends TaskError {
   readonly maxBytes: number;
 
   /**
+   * Makes the error.
+   *
    * @param taskId The task.
    * @param bytes Bytes that were asked for.
    * @param maxBytes Bytes that are allowed.
@@ -515,7 +549,11 @@ export class LifecycleClosedError extends TaskError {
   /** The stable code. */
   readonly code = "ERR_LIFECYCLE_CLOSED" as const;
 
-  /** @param operation What was refused. */
+  /**
+   * Makes the error.
+   *
+   * @param operation What was refused.
+   */
   constructor(operation: string) {
     super(`Cannot ${operation}: the TaskLifecycle is closed`);
   }
@@ -526,7 +564,11 @@ export class StoreClosedError extends TaskError {
   /** The stable code. */
   readonly code = "ERR_STORE_CLOSED" as const;
 
-  /** @param operation What was refused. */
+  /**
+   * Makes the error.
+   *
+   * @param operation What was refused.
+   */
   constructor(operation: string) {
     super(`Cannot ${operation}: the store is closed`);
   }
@@ -540,6 +582,8 @@ export class StoreLockedError extends TaskError {
   readonly dir: string;
 
   /**
+   * Makes the error.
+   *
    * @param dir The directory.
    * @param options The cause, where there is one.
    */
@@ -564,6 +608,8 @@ export class StoreDamagedError extends TaskError {
   readonly offset: number;
 
   /**
+   * Makes the error.
+   *
    * @param file The file.
    * @param offset Where in the file, in bytes.
    * @param problem What was found there.
@@ -584,6 +630,8 @@ export class StoreFailedError extends TaskError {
   readonly code = "ERR_STORE_FAILED" as const;
 
   /**
+   * Makes the error.
+   *
    * @param operation What could not be done.
    * @param options The cause.
    */

@@ -46,7 +46,11 @@ export class MemoryTaskStore implements TaskStore {
   readonly #now: () => number;
   #closed = false;
 
-  /** @param options The options. */
+  /**
+   * Makes an empty store.
+   *
+   * @param options The options.
+   */
   constructor(options: MemoryTaskStoreOptions = {}) {
     this.#now = options.now ?? Date.now;
   }

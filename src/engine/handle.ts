@@ -1,0 +1,293 @@
+/** The write side of a task: what a worker holds. */
+
+import {
+  InvalidArgumentError,
+  isTaskEntryTooLargeError,
+  JSON_RPC_CODES,
+  type JsonRpcError,
+  LifecycleClosedError,
+  show,
+  TaskAlreadyTerminalError,
+  TaskCancelled,
+} from "../errors.ts";
+import type { InputRequest } from "../model/input_request.ts";
+import type { InputResponses } from "../model/input_response.ts";
+import {
+  openRequests,
+  parseInputRequests,
+  takeAnswers,
+} from "../model/input_round.ts";
+import { type JsonObject, toPlainJsonObject, truncate } from "../model/json.ts";
+import { checkPositiveInteger, checkText, checkTtl } from "../model/limits.ts";
+import type { TaskPatch, TaskRecord } from "../model/record.ts";
+import { isTerminalStatus } from "../model/status.ts";
+import type { LiveTasks } from "./live_tasks.ts";
+import type { TaskWriter } from "./mutate.ts";
+import type { ResolvedOptions } from "./options.ts";
+
+/** What a progress report may change besides the message. */
+export interface ProgressPatch {
+  /** How often to poll from now on, in milliseconds. */
+  readonly pollIntervalMs?: number;
+  /** The new TTL, in milliseconds from `createdAt`; `null` for ever. */
+  readonly ttlMs?: number | null;
+}
+
+/**
+ * A worker's side of a task. Every method waits for the store, and calls on
+ * one task take effect in the order in which they were made.
+ *
+ * All methods that write reject with `ERR_TASK_NOT_FOUND` if the task does not
+ * exist or has expired, `ERR_TASK_TERMINAL` if it has ended (rule I2),
+ * `ERR_STORE_FAILED` if the store failed and `ERR_LIFECYCLE_CLOSED` after
+ * `close()`.
+ */
+export interface TaskHandle {
+  /** The task. */
+  readonly taskId: string;
+  /**
+   * Aborts when the client cancels the task (reason {@linkcode TaskCancelled}),
+   * when its TTL ends ({@linkcode TaskNotFoundError}), when another process
+   * ended it ({@linkcode TaskAlreadyTerminalError}) and when the lifecycle
+   * closes ({@linkcode LifecycleClosedError}). Cooperative: nothing is killed.
+   */
+  readonly signal: AbortSignal;
+  /**
+   * Reports progress. It may be left un-awaited: a rejection is then no
+   * unhandled one.
+   *
+   * @param statusMessage What the client reads, at most
+   * `limits.maxStatusMessageLength` long.
+   * @param patch What else changes.
+   * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: an argument is wrong.
+   * @throws {LimitExceededError} `ERR_LIMIT_EXCEEDED`: the message is too long.
+   */
+  progress(statusMessage: string, patch?: ProgressPatch): Promise<void>;
+  /**
+   * Asks the client, and waits for all answers (specification,
+   * `input_required`). Rejects with {@linkcode TaskCancelled} when the task is
+   * cancelled. A rejection is never an unhandled one.
+   *
+   * @param requests Requests by key; a key is used once in the life of a task
+   * (rule I5).
+   * @returns The answers to these keys, and no others.
+   * @throws {InvalidInputRequestError} `ERR_INVALID_INPUT_REQUEST`: a request is wrong.
+   * @throws {DuplicateInputKeyError} `ERR_DUPLICATE_INPUT_KEY`: a key was used before.
+   * @throws {LimitExceededError} `ERR_LIMIT_EXCEEDED`: too many keys, or too many calls that wait.
+   * @throws {TaskEntryTooLargeError} `ERR_ENTRY_TOO_LARGE`: the requests do not fit.
+   */
+  requestInput(
+    requests: Readonly<Record<string, InputRequest>>,
+  ): Promise<InputResponses>;
+  /**
+   * Gives the answers that arrived while no worker was waiting, such as after
+   * a restart: each at most once, and to one caller only.
+   *
+   * @returns The answers; `undefined` if there are none to give.
+   */
+  resumeInput(): Promise<InputResponses | undefined>;
+  /**
+   * Ends the task with a result.
+   *
+   * @param result A plain JSON object (rule I11).
+   * @throws {NotJsonError} `ERR_NOT_JSON`: it is not plain JSON.
+   * @throws {TaskEntryTooLargeError} `ERR_ENTRY_TOO_LARGE`: it does not fit;
+   * the task goes on, so a smaller one may follow.
+   */
+  complete(result: JsonObject): Promise<void>;
+  /**
+   * Ends the task with a JSON-RPC error. It always fits: what is too large is
+   * shortened. The status message becomes the error's.
+   *
+   * @param error The error: an integer `code`, a `message`, perhaps `data`.
+   * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: it is no such error.
+   */
+  fail(error: JsonRpcError): Promise<void>;
+  /**
+   * Ends the task as cancelled: the work has stopped.
+   *
+   * @param statusMessage What the client reads.
+   */
+  cancelled(statusMessage?: string): Promise<void>;
+}
+
+/** What handles are made from. */
+export interface HandleContext {
+  readonly options: ResolvedOptions;
+  readonly writer: TaskWriter;
+  readonly live: LiveTasks;
+  readonly isClosing: () => boolean;
+}
+
+/** Code units of the message that an error which is too large keeps. */
+const SHORT_MESSAGE_LENGTH = 256;
+
+/**
+ * Makes a handle.
+ *
+ * @param context The engine's parts.
+ * @param taskId The task.
+ * @returns The handle; its methods need no `this`.
+ */
+export function createHandle(
+  context: HandleContext,
+  taskId: string,
+): TaskHandle {
+  const { options, writer, live, isClosing } = context;
+  const { limits } = options;
+  const { signal } = live.hold(taskId).controller;
+
+  const end = (operation: string, outcome: TaskPatch) =>
+    writer.change(taskId, operation, (record) => {
+      refuseTerminal(record);
+      return { patch: { ...outcome, ...NO_INPUT }, result: nothing };
+    });
+
+  const progress = async (statusMessage: string, patch: ProgressPatch = {}) => {
+    const change: TaskPatch = {
+      statusMessage: checkMessage(statusMessage, limits),
+      ...parseProgressPatch(patch, limits),
+    };
+    await writer.change(taskId, "report progress", (record) => {
+      refuseTerminal(record);
+      return { patch: change, result: nothing };
+    });
+  };
+
+  const requestInput = async (
+    requests: Readonly<Record<string, InputRequest>>,
+  ) => {
+    const parsed = parseInputRequests(requests, limits);
+    const waiter = await writer.change(taskId, "request input", (record) => {
+      refuseTerminal(record);
+      if (isClosing()) throw new LifecycleClosedError("request input");
+      if (record.cancelRequestedAt !== undefined) {
+        throw new TaskCancelled(taskId);
+      }
+      live.checkWaiterLimit();
+      const patch = openRequests(record, parsed, limits);
+      return { patch, result: () => live.wait(taskId, Object.keys(parsed)) };
+    });
+    return await waiter.answers;
+  };
+
+  const resumeInput = () =>
+    writer.change(taskId, "resume input", (record) => {
+      refuseTerminal(record);
+      const take = takeAnswers(record, (key) => live.isSpokenFor(taskId, key));
+      return { patch: take?.patch, silent: true, result: () => take?.answers };
+    });
+
+  const complete = async (result: JsonObject) => {
+    const { maxDepth } = limits;
+    const copy = toPlainJsonObject(result, { what: "result", maxDepth });
+    await end("complete a task", { status: "completed", result: copy });
+  };
+
+  const fail = async (error: JsonRpcError) => {
+    const full = parseError(error, limits.maxDepth);
+    try {
+      await end("fail a task", failure(full, limits.maxStatusMessageLength));
+    } catch (cause) {
+      if (!isTaskEntryTooLargeError(cause)) throw cause;
+      const message = truncate(full.message, SHORT_MESSAGE_LENGTH);
+      const short = { code: full.code, message };
+      await end("fail a task", failure(short, SHORT_MESSAGE_LENGTH));
+    }
+  };
+
+  const cancelled = async (statusMessage?: string) => {
+    await end("end a task as cancelled", {
+      status: "cancelled",
+      ...(statusMessage !== undefined &&
+        { statusMessage: checkMessage(statusMessage, limits) }),
+    });
+  };
+
+  return {
+    taskId,
+    signal,
+    progress: (...args) => handled(progress(...args)),
+    requestInput: (requests) => handled(requestInput(requests)),
+    resumeInput,
+    complete,
+    fail,
+    cancelled,
+  };
+}
+
+/** The end of a task takes its input with it; the keys that it used stay (rule I5). */
+const NO_INPUT: TaskPatch = {
+  inputRequests: undefined,
+  inputResponses: undefined,
+  takenInputKeys: undefined,
+};
+
+function failure(error: JsonRpcError, maxMessageLength: number): TaskPatch {
+  return {
+    status: "failed",
+    error,
+    ...(error.message !== "" &&
+      { statusMessage: truncate(error.message, maxMessageLength) }),
+  };
+}
+
+const nothing = () => {};
+
+function refuseTerminal(record: TaskRecord): void {
+  if (isTerminalStatus(record.status)) {
+    throw new TaskAlreadyTerminalError(record.taskId, record.status);
+  }
+}
+
+function checkMessage(
+  statusMessage: unknown,
+  limits: ResolvedOptions["limits"],
+): string {
+  return checkText(
+    "statusMessage",
+    statusMessage,
+    "maxStatusMessageLength",
+    limits.maxStatusMessageLength,
+  );
+}
+
+function parseProgressPatch(
+  patch: ProgressPatch,
+  limits: ResolvedOptions["limits"],
+): TaskPatch {
+  if (typeof patch !== "object" || patch === null) {
+    throw new InvalidArgumentError(
+      `Cannot report progress: the patch is ${
+        show(patch)
+      }, an object such as { ttlMs } is needed`,
+    );
+  }
+  const { pollIntervalMs, ttlMs } = patch;
+  return {
+    ...(pollIntervalMs !== undefined && {
+      pollIntervalMs: checkPositiveInteger("pollIntervalMs", pollIntervalMs),
+    }),
+    ...(ttlMs !== undefined &&
+      { ttlMs: checkTtl("ttlMs", ttlMs, limits.maxTtlMs) }),
+  };
+}
+
+function parseError(error: unknown, maxDepth: number): JsonRpcError {
+  const copy = toPlainJsonObject(error, { what: "error", maxDepth });
+  const { code, message } = copy;
+  if (!Number.isSafeInteger(code) || typeof message !== "string") {
+    throw new InvalidArgumentError(
+      `Cannot fail a task: the error has code ${show(code)} and message ${
+        show(message)
+      }; an integer code (such as ${JSON_RPC_CODES.internalError}) and a string are needed`,
+    );
+  }
+  return { ...copy, code: code as number, message };
+}
+
+/** Somebody who does not await it must not be brought down by its rejection. */
+function handled<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => {});
+  return promise;
+}

@@ -1,0 +1,521 @@
+/** The verbs of the extension over a store. */
+
+import {
+  InvalidArgumentError,
+  InvalidInputResponseError,
+  isTaskEntryTooLargeError,
+  LifecycleClosedError,
+  show,
+} from "../errors.ts";
+import { expiresAt } from "../model/expiry.ts";
+import { applyAnswers } from "../model/input_round.ts";
+import { checkPositiveInteger, checkText, checkTtl } from "../model/limits.ts";
+import type { TaskRecord } from "../model/record.ts";
+import { isTerminalStatus } from "../model/status.ts";
+import {
+  type CancelTaskResult,
+  type CreateTaskResult,
+  type GetTaskResult,
+  toCreateTaskResult,
+  toGetTaskResult,
+  type UpdateTaskResult,
+} from "../model/wire.ts";
+import { ownerOf, refuseForeign, type TaskAccess } from "./access.ts";
+import { type Emit, safeEmit } from "./events.ts";
+import { createHandle, type TaskHandle } from "./handle.ts";
+import type { TaskListener } from "./listeners.ts";
+import { LiveTasks } from "./live_tasks.ts";
+import { TaskWriter } from "./mutate.ts";
+import {
+  type ResolvedOptions,
+  resolveOptions,
+  type TaskLifecycleOptions,
+} from "./options.ts";
+import { TaskQuota } from "./quota.ts";
+import { guardStore } from "./store_guard.ts";
+import { startLoop, startTimer, type Timer } from "./timers.ts";
+import { TaskQueues } from "./task_queues.ts";
+import { runWorker, type TaskWorker } from "./workers.ts";
+
+/** What a task starts with. */
+export interface CreateTaskInit {
+  /**
+   * Milliseconds from now after which the task no longer exists; `null` for
+   * ever.
+   *
+   * @default options.defaultTtlMs
+   */
+  readonly ttlMs?: number | null;
+  /**
+   * How often the client should poll, in milliseconds; `null` to send nothing.
+   *
+   * @default options.defaultPollIntervalMs
+   */
+  readonly pollIntervalMs?: number | null;
+  /** What the client reads first. */
+  readonly statusMessage?: string;
+  /** Whom the task is bound to (rule I16); absent: nobody. */
+  readonly owner?: string;
+  /**
+   * The request that becomes this task.
+   *
+   * @default "tools/call"
+   */
+  readonly method?: string;
+}
+
+/** The options of {@linkcode TaskLifecycle.close}. */
+export interface CloseOptions {
+  /**
+   * How long workers that `run()` started may take to end, in milliseconds.
+   *
+   * @default 5_000
+   */
+  readonly graceMs?: number;
+}
+
+/**
+ * The tasks of a server: a state engine over a {@linkcode TaskStore}, without
+ * transport, authentication, client or queue of its own.
+ *
+ * Making one does nothing but check the options: no timer, no clock and no
+ * random number before the first call, so that it may stand at the top of a
+ * module, in a Worker too.
+ *
+ * @example A task from its creation to its result
+ * ```ts
+ * import { MemoryTaskStore, TaskLifecycle } from "@mcp-durable/tasks";
+ *
+ * const tasks = new TaskLifecycle({ store: new MemoryTaskStore() });
+ * const { taskId } = await tasks.createTask({ ttlMs: 60_000 });
+ *
+ * const task = tasks.handle(taskId);
+ * await task.progress("half of it");
+ * await task.complete({ content: [{ type: "text", text: "all of it" }] });
+ *
+ * const shown = await tasks.getTask(taskId);
+ * console.log(shown.status, shown.status === "completed" && shown.result);
+ * await tasks.close();
+ * ```
+ */
+export class TaskLifecycle {
+  readonly #options: ResolvedOptions;
+  readonly #emit: Emit;
+  readonly #queues: TaskQueues = new TaskQueues();
+  readonly #writer: TaskWriter;
+  readonly #live: LiveTasks;
+  readonly #quota: TaskQuota;
+  readonly #runs: Set<Promise<void>> = new Set();
+  #sweeper: Timer | undefined;
+  #phase: "open" | "closing" | "closed" = "open";
+  #closing: Promise<void> | undefined;
+
+  /**
+   * Checks the options, and does nothing else.
+   *
+   * @param options The options.
+   * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: an option is wrong.
+   */
+  constructor(options: TaskLifecycleOptions) {
+    this.#options = resolveOptions(options);
+    this.#emit = safeEmit(this.#options.onEvent);
+    this.#quota = new TaskQuota(this.#options.limits);
+    this.#live = new LiveTasks(
+      this.#options,
+      (taskId) => this.#writer.read(taskId),
+      this.#emit,
+    );
+    this.#writer = new TaskWriter(
+      this.#options,
+      this.#queues,
+      this.#live,
+      () => this.#phase === "closed",
+    );
+  }
+
+  /**
+   * Creates a task, durably (rule I1): when it resolves, a `tasks/get` for the
+   * id would succeed.
+   *
+   * @param init What the task starts with.
+   * @returns The answer to the request that became the task.
+   * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: an argument is wrong.
+   * @throws {LimitExceededError} `ERR_LIMIT_EXCEEDED`: a limit is reached.
+   * @throws {DuplicateTaskIdError} `ERR_DUPLICATE_TASK_ID`: `generateTaskId` gave an id that exists.
+   * @throws {StoreFailedError} `ERR_STORE_FAILED`: the store failed.
+   * @throws {LifecycleClosedError} `ERR_LIFECYCLE_CLOSED`: after `close()` was called.
+   */
+  async createTask(init: CreateTaskInit = {}): Promise<CreateTaskResult> {
+    this.#start("create a task");
+    const record = this.#newRecord(init);
+    const { store, now } = this.#options;
+    const { taskId, owner } = record;
+    this.#quota.add(taskId, owner, expiresAt(record), now());
+    try {
+      await guardStore("create a task", () => store.create(record));
+    } catch (error) {
+      this.#quota.remove(taskId);
+      throw error;
+    }
+    return toCreateTaskResult(record);
+  }
+
+  /**
+   * The write side of a task, for the code that does its work. It may be made
+   * anew at any time, after a restart too.
+   *
+   * @param taskId The task.
+   * @returns The handle.
+   * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: the id is no string.
+   */
+  handle(taskId: string): TaskHandle {
+    checkTaskId(taskId);
+    if (this.#phase === "open") this.#startSweeping();
+    return createHandle(
+      {
+        options: this.#options,
+        writer: this.#writer,
+        live: this.#live,
+        isClosing: () => this.#phase !== "open",
+      },
+      taskId,
+    );
+  }
+
+  /**
+   * Runs a worker on a task, in this process and detached from any request.
+   * What it returns completes the task. What it throws ends it:
+   *
+   * - {@linkcode TaskFailure}, the SDK's `ProtocolError`, or an error with an
+   *   integer `code` within -32768..-32000: `failed`;
+   * - anything after the client has asked to cancel: `cancelled`;
+   * - an error of the store, or of a lifecycle that closes: nothing is written
+   *   and the task goes on to exist as it is;
+   * - anything else: `completed` with `isError: true`, as the SDK answers.
+   *
+   * @param taskId The task.
+   * @param worker Does the work.
+   * @returns Resolves when the worker has ended; never rejects, so that it
+   * need not be awaited. Throws are told to `onEvent`.
+   * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: the id is no string.
+   *
+   * @example
+   * ```ts
+   * import { MemoryTaskStore, TaskLifecycle } from "@mcp-durable/tasks";
+   *
+   * const tasks = new TaskLifecycle({ store: new MemoryTaskStore() });
+   * const { taskId } = await tasks.createTask();
+   * await tasks.run(taskId, async (task) => {
+   *   await task.progress("counting");
+   *   return { content: [{ type: "text", text: "3" }] };
+   * });
+   * console.log((await tasks.getTask(taskId)).status); // "completed"
+   * await tasks.close();
+   * ```
+   */
+  run(taskId: string, worker: TaskWorker): Promise<void> {
+    const task = this.handle(taskId);
+    const run = runWorker(task, worker, this.#emit);
+    this.#runs.add(run);
+    return run.finally(() => this.#runs.delete(run));
+  }
+
+  /**
+   * Answers `tasks/get`: a pure read (rule I3).
+   *
+   * @param taskId The task.
+   * @param access In whose name.
+   * @returns The whole task.
+   * @throws {TaskNotFoundError} `ERR_TASK_NOT_FOUND`: unknown, expired, or not this caller's.
+   * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: an argument is wrong.
+   * @throws {StoreFailedError} `ERR_STORE_FAILED`: the store failed.
+   * @throws {LifecycleClosedError} `ERR_LIFECYCLE_CLOSED`: after `close()` was called.
+   */
+  async getTask(taskId: string, access?: TaskAccess): Promise<GetTaskResult> {
+    this.#start("read a task");
+    checkTaskId(taskId);
+    const owner = ownerOf(access);
+    const record = refuseForeign(
+      await this.#writer.read(taskId),
+      taskId,
+      owner,
+    );
+    this.#live.see(record);
+    return toGetTaskResult(record);
+  }
+
+  /**
+   * Answers `tasks/update`: takes the answers to requests that are open, and
+   * ignores all other keys. A repeated answer, a part of the answers, and an
+   * update of a task that waits for nothing are acknowledged.
+   *
+   * @param taskId The task.
+   * @param inputResponses The client's answers by key.
+   * @param access In whose name.
+   * @returns The acknowledgement.
+   * @throws {InvalidInputResponseError} `ERR_INVALID_INPUT_RESPONSE`: some
+   * answers do not fit their request; the others were taken.
+   * @throws {TaskNotFoundError} `ERR_TASK_NOT_FOUND`: unknown, expired, or not this caller's.
+   * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: an argument is wrong.
+   * @throws {StoreFailedError} `ERR_STORE_FAILED`: the store failed.
+   * @throws {LifecycleClosedError} `ERR_LIFECYCLE_CLOSED`: after `close()` was called.
+   */
+  async updateTask(
+    taskId: string,
+    inputResponses: unknown,
+    access?: TaskAccess,
+  ): Promise<UpdateTaskResult> {
+    this.#start("update a task");
+    checkTaskId(taskId);
+    const owner = ownerOf(access);
+    const responses = checkResponses(inputResponses);
+    const { limits, checkFormAnswers } = this.#options;
+    let taken: readonly string[] = [];
+    const problems = await this.#writer.change(
+      taskId,
+      "update a task",
+      (record) => {
+        refuseForeign(record, taskId, owner);
+        const applied = applyAnswers(record, responses, {
+          limits,
+          checkAnswers: checkFormAnswers,
+        });
+        taken = applied.taken;
+        return { patch: applied.patch, result: () => applied.problems };
+      },
+    ).catch((error) => {
+      if (!isTaskEntryTooLargeError(error)) throw error;
+      return new Map(taken.map((key) => [key, "the task has no room for it"]));
+    });
+    if (problems.size > 0) {
+      throw new InvalidInputResponseError(taskId, problems);
+    }
+    return { resultType: "complete" };
+  }
+
+  /**
+   * Answers `tasks/cancel`: keeps the client's wish (rule I14) and tells the
+   * worker. The status does not change by itself: the worker ends the task, in
+   * whatever state. A task that has ended, or is cancelled twice, is
+   * acknowledged.
+   *
+   * @param taskId The task.
+   * @param access In whose name.
+   * @returns The acknowledgement.
+   * @throws {TaskNotFoundError} `ERR_TASK_NOT_FOUND`: unknown, expired, or not this caller's.
+   * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: an argument is wrong.
+   * @throws {StoreFailedError} `ERR_STORE_FAILED`: the store failed.
+   * @throws {LifecycleClosedError} `ERR_LIFECYCLE_CLOSED`: after `close()` was called.
+   */
+  async cancelTask(
+    taskId: string,
+    access?: TaskAccess,
+  ): Promise<CancelTaskResult> {
+    this.#start("cancel a task");
+    checkTaskId(taskId);
+    const owner = ownerOf(access);
+    await this.#writer.change(taskId, "cancel a task", (record) => {
+      refuseForeign(record, taskId, owner);
+      const heard = record.cancelRequestedAt !== undefined ||
+        isTerminalStatus(record.status);
+      const at = new Date(this.#options.now()).toISOString();
+      return {
+        patch: heard ? undefined : { cancelRequestedAt: at },
+        silent: true,
+        result: () => {},
+      };
+    });
+    return { resultType: "complete" };
+  }
+
+  /**
+   * Listens to a task. The listener hears of each change that a client can
+   * see, after its commit, asynchronously and in order, as `getTask` would
+   * show it. Of changes that other processes make it may miss some, but never
+   * the end. It ends by itself after the terminal state (which it also hears of
+   * if the task had already ended), at the end of the TTL, and on `close()`.
+   *
+   * @param taskId The task.
+   * @param listener Hears of changes; what it throws goes to `onEvent`.
+   * @returns Ends the subscription.
+   * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: an argument is wrong.
+   * @throws {LimitExceededError} `ERR_LIMIT_EXCEEDED`: there are too many listeners.
+   * @throws {LifecycleClosedError} `ERR_LIFECYCLE_CLOSED`: after `close()` was called.
+   *
+   * @example
+   * ```ts
+   * import { MemoryTaskStore, TaskLifecycle } from "@mcp-durable/tasks";
+   *
+   * const tasks = new TaskLifecycle({ store: new MemoryTaskStore() });
+   * const { taskId } = await tasks.createTask();
+   * const ended = new Promise<string>((resolve) =>
+   *   tasks.onTaskChanged(taskId, (task) => {
+   *     if (task.status === "completed") resolve(task.taskId);
+   *   })
+   * );
+   * await tasks.handle(taskId).complete({ content: [] });
+   * console.log(await ended === taskId); // true
+   * await tasks.close();
+   * ```
+   */
+  onTaskChanged(taskId: string, listener: TaskListener): () => void {
+    this.#start("listen to a task");
+    checkTaskId(taskId);
+    if (typeof listener !== "function") {
+      throw new InvalidArgumentError(
+        `Cannot listen to a task: the listener is ${
+          show(listener)
+        }, a function is needed`,
+      );
+    }
+    return this.#live.subscribe(taskId, listener);
+  }
+
+  /**
+   * Ends the lifecycle and its store. No task is created or read any more,
+   * signals abort and waiting calls reject with
+   * {@linkcode LifecycleClosedError}; workers that `run()` started may write
+   * until they end or the grace is over. Idempotent.
+   *
+   * @param options The options.
+   * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: the grace is no number of milliseconds.
+   * @throws {StoreFailedError} `ERR_STORE_FAILED`: the store could not be closed.
+   */
+  // deno-lint-ignore require-await -- a refusal has to be a rejection
+  async close(options: CloseOptions = {}): Promise<void> {
+    const { graceMs = 5_000 } = options;
+    if (typeof graceMs !== "number" || !(graceMs >= 0)) {
+      throw new InvalidArgumentError(
+        `Cannot close: graceMs is ${
+          show(graceMs)
+        }, milliseconds from 0 are needed`,
+      );
+    }
+    return this.#closing ??= this.#close(graceMs);
+  }
+
+  async #close(graceMs: number): Promise<void> {
+    this.#phase = "closing";
+    this.#sweeper?.stop();
+    this.#live.close();
+    await within(graceMs, this.#ended());
+    this.#phase = "closed";
+    await guardStore("close the store", () => this.#options.store.close());
+  }
+
+  /** Resolves when no worker runs and no write is queued. */
+  async #ended(): Promise<void> {
+    while (this.#runs.size > 0) await Promise.all(this.#runs);
+    await this.#queues.idle();
+  }
+
+  #newRecord(init: CreateTaskInit): TaskRecord {
+    if (typeof init !== "object" || init === null) {
+      throw new InvalidArgumentError(
+        `Cannot create a task: the argument is ${
+          show(init)
+        }, an object such as { ttlMs } is needed`,
+      );
+    }
+    const { limits, defaultTtlMs, defaultPollIntervalMs } = this.#options;
+    const { ttlMs = defaultTtlMs, pollIntervalMs = defaultPollIntervalMs } =
+      init;
+    const { statusMessage, owner, method = "tools/call" } = init;
+    const fields = {
+      ttlMs: checkTtl("ttlMs", ttlMs, limits.maxTtlMs),
+      ...(pollIntervalMs !== null && {
+        pollIntervalMs: checkPositiveInteger("pollIntervalMs", pollIntervalMs),
+      }),
+      ...(statusMessage !== undefined && {
+        statusMessage: checkText(
+          "statusMessage",
+          statusMessage,
+          "maxStatusMessageLength",
+          limits.maxStatusMessageLength,
+        ),
+      }),
+      ...(owner !== undefined && { owner: this.#checkName("owner", owner) }),
+      method: this.#checkName("method", method),
+    };
+    const taskId = this.#options.generateTaskId();
+    if (typeof taskId !== "string" || taskId === "") {
+      throw new InvalidArgumentError(
+        `Cannot use generateTaskId(): it gave ${
+          show(taskId)
+        }, an unguessable string is needed`,
+      );
+    }
+    const at = new Date(this.#options.now()).toISOString();
+    return {
+      taskId,
+      status: "working",
+      createdAt: at,
+      lastUpdatedAt: at,
+      ...fields,
+      version: 1,
+    };
+  }
+
+  #checkName(argument: string, value: unknown): string {
+    const { maxNameLength } = this.#options.limits;
+    return checkText(argument, value, "maxNameLength", maxNameLength);
+  }
+
+  /** Every verb passes here first. */
+  #start(operation: string): void {
+    if (this.#phase !== "open") throw new LifecycleClosedError(operation);
+    this.#startSweeping();
+  }
+
+  #startSweeping(): void {
+    const { sweepIntervalMs } = this.#options;
+    if (sweepIntervalMs === null) return;
+    this.#sweeper ??= startLoop(() => this.#sweep(), sweepIntervalMs);
+  }
+
+  async #sweep(): Promise<void> {
+    const { store, now } = this.#options;
+    try {
+      const deleted = await guardStore(
+        "sweep expired tasks",
+        () => store.sweep(now()),
+      );
+      if (deleted > 0) this.#emit({ type: "sweep", deleted });
+    } catch (error) {
+      if (this.#phase === "closed") return;
+      this.#emit({ type: "error", operation: "sweep expired tasks", error });
+    }
+  }
+}
+
+function checkTaskId(taskId: unknown): void {
+  if (typeof taskId !== "string") {
+    throw new InvalidArgumentError(
+      `Cannot find a task: the id is ${show(taskId)}, a string is needed`,
+    );
+  }
+}
+
+function checkResponses(
+  inputResponses: unknown,
+): Readonly<Record<string, unknown>> {
+  if (
+    typeof inputResponses !== "object" || inputResponses === null ||
+    Array.isArray(inputResponses)
+  ) {
+    throw new InvalidArgumentError(
+      `Cannot update a task: inputResponses is ${
+        show(inputResponses)
+      }, an object of answers by key is needed`,
+    );
+  }
+  return inputResponses as Readonly<Record<string, unknown>>;
+}
+
+/** Waits for a promise, but no longer than so many milliseconds. */
+async function within(ms: number, promise: Promise<void>): Promise<void> {
+  const { promise: over, resolve } = Promise.withResolvers<void>();
+  const timer = startTimer(resolve, ms);
+  await Promise.race([promise, over]);
+  timer.stop();
+}

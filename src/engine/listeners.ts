@@ -1,0 +1,58 @@
+/** Listeners on the committed changes of a task. */
+
+import { copyJson } from "../model/json.ts";
+import type { GetTaskResult } from "../model/wire.ts";
+import type { Emit } from "./events.ts";
+
+/** Hears of each committed change of a task, as `tasks/get` would show it. */
+export type TaskListener = (task: GetTaskResult) => void;
+
+/** A listener that is subscribed. */
+export interface Subscription {
+  /** Tells it of a change, later and in order; whatever it throws hurts nobody. */
+  tell(task: GetTaskResult): void;
+  /** Ends it once what it was told has been delivered. */
+  end(): void;
+  /** Ends it at once. */
+  cancel(): void;
+}
+
+/**
+ * Makes a subscription.
+ *
+ * @param taskId The task.
+ * @param listener The host's listener.
+ * @param emit Where its errors go.
+ * @returns The subscription.
+ */
+export function createSubscription(
+  taskId: string,
+  listener: TaskListener,
+  emit: Emit,
+): Subscription {
+  let cancelled = false;
+  let ended = false;
+  const report = (error: unknown) =>
+    emit({ type: "error", operation: "onTaskChanged listener", taskId, error });
+  return {
+    tell(task) {
+      if (ended) return;
+      const snapshot = copyJson(task);
+      queueMicrotask(() => {
+        if (cancelled) return;
+        try {
+          Promise.resolve(listener(snapshot)).catch(report);
+        } catch (error) {
+          report(error);
+        }
+      });
+    },
+    end() {
+      ended = true;
+    },
+    cancel() {
+      ended = true;
+      cancelled = true;
+    },
+  };
+}

@@ -1,0 +1,248 @@
+/** Every task that this process holds something of, and how it learns what others wrote. */
+
+import { LimitExceededError } from "../errors.ts";
+import { expiresAt } from "../model/expiry.ts";
+import type { TaskRecord } from "../model/record.ts";
+import type { Emit } from "./events.ts";
+import { createSubscription, type TaskListener } from "./listeners.ts";
+import { LiveTask, READ, type Sight } from "./live_task.ts";
+import type { ResolvedOptions } from "./options.ts";
+import { startLoop, startTimer, type Timer } from "./timers.ts";
+import { createWaiter, type Waiter } from "./waiters.ts";
+
+/**
+ * A deadline looks at the clock at least this often, so that a clock that was
+ * set is noticed.
+ */
+const DEADLINE_CHECK_MS = 60_000;
+
+/** Reads a record; `undefined` if the task does not exist. */
+export type ReadRecord = (taskId: string) => Promise<TaskRecord | undefined>;
+
+/** When a live task ends, and the timer that looks. */
+interface Deadline {
+  readonly at: number;
+  readonly timer: Timer;
+}
+
+/** The table of live tasks. */
+export class LiveTasks {
+  readonly #options: ResolvedOptions;
+  readonly #read: ReadRecord;
+  readonly #emit: Emit;
+  readonly #tasks: Map<string, LiveTask> = new Map();
+  readonly #deadlines: Map<LiveTask, Deadline> = new Map();
+  #waiters = 0;
+  #listeners = 0;
+  #observer: Timer | undefined;
+  #closed = false;
+
+  /**
+   * @param options The options of the engine.
+   * @param read Reads a record.
+   * @param emit Where errors go.
+   */
+  constructor(options: ResolvedOptions, read: ReadRecord, emit: Emit) {
+    this.#options = options;
+    this.#read = read;
+    this.#emit = emit;
+  }
+
+  /**
+   * The live task of a handle, whose signal is kept from now on.
+   *
+   * @param taskId The task.
+   * @returns The live task.
+   */
+  hold(taskId: string): LiveTask {
+    const live = this.#enter(taskId);
+    live.held = true;
+    return live;
+  }
+
+  /**
+   * Subscribes a listener.
+   *
+   * @param taskId The task.
+   * @param listener The listener.
+   * @returns Ends the subscription.
+   * @throws {LimitExceededError} `ERR_LIMIT_EXCEEDED`: there are too many.
+   */
+  subscribe(taskId: string, listener: TaskListener): () => void {
+    const { maxListeners } = this.#options.limits;
+    if (this.#listeners >= maxListeners) {
+      throw new LimitExceededError(
+        "maxListeners",
+        maxListeners,
+        "Cannot listen to a task: there are too many listeners",
+      );
+    }
+    const live = this.#enter(taskId);
+    const subscription = createSubscription(taskId, listener, this.#emit);
+    live.subscriptions.add(subscription);
+    this.#listeners++;
+    return () => {
+      subscription.cancel();
+      this.#settle(live, () => live.subscriptions.delete(subscription));
+    };
+  }
+
+  /**
+   * Refuses a waiter that would be one too many.
+   *
+   * @throws {LimitExceededError} `ERR_LIMIT_EXCEEDED`: there are too many.
+   */
+  checkWaiterLimit(): void {
+    const { maxWaiters } = this.#options.limits;
+    if (this.#waiters >= maxWaiters) {
+      throw new LimitExceededError(
+        "maxWaiters",
+        maxWaiters,
+        "Cannot request input: too many calls wait for answers",
+      );
+    }
+  }
+
+  /**
+   * Adds a waiter to a task.
+   *
+   * @param taskId The task.
+   * @param keys The keys that it asked under.
+   * @returns The waiter.
+   */
+  wait(taskId: string, keys: readonly string[]): Waiter {
+    const waiter = createWaiter(keys);
+    const live = this.hold(taskId);
+    live.waiters.add(waiter);
+    this.#waiters++;
+    if (this.#closed) this.#settle(live, () => live.close());
+    return waiter;
+  }
+
+  /**
+   * Whether a key's answer belongs to a waiter of this process.
+   *
+   * @param taskId The task.
+   * @param key The key.
+   * @returns Whether one waits for it, or has got it.
+   */
+  isSpokenFor(taskId: string, key: string): boolean {
+    return this.#tasks.get(taskId)?.isSpokenFor(key) ?? false;
+  }
+
+  /**
+   * Shows a record to whom it concerns in this process.
+   *
+   * @param record The record.
+   * @param sight How it was seen.
+   */
+  see(record: TaskRecord, sight: Sight = READ): void {
+    const live = this.#tasks.get(record.taskId);
+    if (!live) return;
+    const ended = this.#settle(live, () => live.see(record, sight));
+    if (ended) this.#leave(live);
+    else if (this.#tasks.has(record.taskId)) this.#watchDeadline(live, record);
+  }
+
+  /**
+   * Says that a task does not exist any more.
+   *
+   * @param taskId The task.
+   */
+  gone(taskId: string): void {
+    const live = this.#tasks.get(taskId);
+    if (!live) return;
+    this.#settle(live, () => live.end());
+    this.#leave(live);
+  }
+
+  /** Ends every signal, waiter and listener. */
+  close(): void {
+    this.#closed = true;
+    for (const live of [...this.#tasks.values()]) {
+      this.#settle(live, () => live.close());
+      this.#leave(live);
+    }
+  }
+
+  /** Finds or makes the live task, and looks at the record of a new one. */
+  #enter(taskId: string): LiveTask {
+    let live = this.#tasks.get(taskId);
+    if (live) return live;
+    live = new LiveTask(taskId);
+    if (this.#closed) {
+      live.close();
+      return live;
+    }
+    this.#tasks.set(taskId, live);
+    this.#observeWhileNeeded();
+    void this.#look(taskId);
+    return live;
+  }
+
+  #leave(live: LiveTask): void {
+    if (this.#tasks.get(live.taskId) !== live) return;
+    this.#stopDeadline(live);
+    this.#tasks.delete(live.taskId);
+    this.#observeWhileNeeded();
+  }
+
+  /** Keeps the counts right through a change, and forgets who is not needed. */
+  #settle<T>(live: LiveTask, change: () => T): T {
+    const waiters = live.waiters.size;
+    const listeners = live.subscriptions.size;
+    const value = change();
+    this.#waiters -= waiters - live.waiters.size;
+    this.#listeners -= listeners - live.subscriptions.size;
+    if (live.idle) this.#leave(live);
+    return value;
+  }
+
+  async #look(taskId: string): Promise<void> {
+    try {
+      const record = await this.#read(taskId);
+      if (record) this.see(record);
+      else this.gone(taskId);
+    } catch (error) {
+      if (this.#closed) return;
+      this.#emit({ type: "error", operation: "observe a task", taskId, error });
+    }
+  }
+
+  #observeWhileNeeded(): void {
+    const { observeIntervalMs } = this.#options;
+    if (this.#tasks.size === 0 || this.#closed) {
+      this.#observer?.stop();
+      this.#observer = undefined;
+    } else if (observeIntervalMs !== null) {
+      this.#observer ??= startLoop(async () => {
+        for (const taskId of [...this.#tasks.keys()]) {
+          if (this.#tasks.has(taskId)) await this.#look(taskId);
+        }
+      }, observeIntervalMs);
+    }
+  }
+
+  #watchDeadline(live: LiveTask, record: TaskRecord): void {
+    const at = expiresAt(record);
+    if (this.#deadlines.get(live)?.at === at) return;
+    this.#stopDeadline(live);
+    if (at === Infinity) return;
+    const check = () => {
+      const leftMs = at - this.#options.now();
+      if (leftMs <= 0) {
+        this.#deadlines.delete(live);
+        void this.#look(live.taskId);
+        return;
+      }
+      const timer = startTimer(check, Math.min(leftMs, DEADLINE_CHECK_MS));
+      this.#deadlines.set(live, { at, timer });
+    };
+    check();
+  }
+
+  #stopDeadline(live: LiveTask): void {
+    this.#deadlines.get(live)?.timer.stop();
+    this.#deadlines.delete(live);
+  }
+}

@@ -1,0 +1,28 @@
+/** One queue for each task: its writes run one after another, those of others beside them. */
+
+/** The queues of an engine. */
+export class TaskQueues {
+  readonly #tails: Map<string, Promise<void>> = new Map();
+
+  /**
+   * Runs a job after all that was queued for the task before.
+   *
+   * @param taskId The task.
+   * @param job The job.
+   * @returns What the job gives.
+   */
+  run<T>(taskId: string, job: () => Promise<T>): Promise<T> {
+    const before = this.#tails.get(taskId);
+    const done = before ? before.then(job) : job();
+    const tail: Promise<void> = done.then(() => {}, () => {}).then(() => {
+      if (this.#tails.get(taskId) === tail) this.#tails.delete(taskId);
+    });
+    this.#tails.set(taskId, tail);
+    return done;
+  }
+
+  /** Resolves when nothing is queued any more. */
+  async idle(): Promise<void> {
+    while (this.#tails.size > 0) await Promise.all(this.#tails.values());
+  }
+}

@@ -1,0 +1,174 @@
+/** Runs a worker on a task, and tells a throw that is an outcome from one that is not. */
+
+import {
+  hasErrorCode,
+  isLimitExceededError,
+  isNotJsonError,
+  isTaskAlreadyTerminalError,
+  isTaskCancelled,
+  isTaskFailure,
+  type JsonRpcError,
+  TASK_ERRORS,
+  type TaskErrorCode,
+} from "../errors.ts";
+import type { JsonObject } from "../model/json.ts";
+import type { Emit, WorkerOutcome } from "./events.ts";
+import type { TaskHandle } from "./handle.ts";
+
+/**
+ * Does the work of a task. What it returns completes the task, unless it has
+ * ended the task itself; what it throws ends the task too.
+ */
+export type TaskWorker = (
+  task: TaskHandle,
+) => JsonObject | void | Promise<JsonObject | void>;
+
+/** The codes of errors that say nothing of the work: the task waits to be taken up again. */
+const NOT_OUTCOMES: readonly TaskErrorCode[] = [
+  "ERR_STORE_FAILED",
+  "ERR_STORE_CLOSED",
+  "ERR_STORE_LOCKED",
+  "ERR_STORE_DAMAGED",
+  "ERR_LIFECYCLE_CLOSED",
+];
+
+/** The codes of errors that do so if they are about the worker's own task. */
+const NOT_OUTCOMES_OF_ITS_OWN: readonly TaskErrorCode[] = [
+  "ERR_CONCURRENT_UPDATE",
+  "ERR_TASK_NOT_FOUND",
+  "ERR_TASK_TERMINAL",
+];
+
+/** How far a chain of causes is followed. */
+const MAX_CAUSES = 8;
+
+/**
+ * Runs a worker to its end.
+ *
+ * @param task The handle.
+ * @param worker The worker.
+ * @param emit Where throws are told.
+ */
+export async function runWorker(
+  task: TaskHandle,
+  worker: TaskWorker,
+  emit: Emit,
+): Promise<void> {
+  const { taskId } = task;
+  let ended = false;
+  const ending = <Args extends unknown[]>(
+    end: (...args: Args) => Promise<void>,
+  ) =>
+  async (...args: Args) => {
+    await end(...args);
+    ended = true;
+  };
+  const watched: TaskHandle = {
+    ...task,
+    complete: ending(task.complete),
+    fail: ending(task.fail),
+    cancelled: ending(task.cancelled),
+  };
+  let result: JsonObject | void = undefined;
+  try {
+    result = await worker(watched);
+    if (!ended) await watched.complete(result ?? {});
+  } catch (error) {
+    const endedElsewhere = result === undefined &&
+      isTaskAlreadyTerminalError(error) && error.taskId === taskId;
+    if (!endedElsewhere) {
+      const outcome = ended ? "none" : await conclude(watched, error, emit);
+      emit({ type: "worker_error", taskId, error, outcome });
+    }
+  }
+}
+
+/** Ends a task as its worker's throw says. */
+async function conclude(
+  task: TaskHandle,
+  error: unknown,
+  emit: Emit,
+): Promise<WorkerOutcome> {
+  const { taskId, signal } = task;
+  const cancelled = isTaskCancelled(signal.reason);
+  if (isNoOutcome(error, taskId) || (signal.aborted && !cancelled)) {
+    return "none";
+  }
+  try {
+    if (cancelled) {
+      await task.cancelled();
+      return "cancelled";
+    }
+    const failure = asJsonRpcError(error);
+    if (failure) {
+      await failWith(task, failure);
+      return "failed";
+    }
+    const content = [{ type: "text", text: messageOf(error) }];
+    await task.complete({ content, isError: true });
+    return "completed";
+  } catch (cause) {
+    emit({ type: "error", operation: "end a task", taskId, error: cause });
+    return "none";
+  }
+}
+
+/** Fails a task, without the data if that is no JSON. */
+async function failWith(task: TaskHandle, error: JsonRpcError): Promise<void> {
+  try {
+    await task.fail(error);
+  } catch (cause) {
+    if (!isNotJsonError(cause) && !isLimitExceededError(cause)) throw cause;
+    await task.fail({ code: error.code, message: error.message });
+  }
+}
+
+/** Whether an error says nothing of the work, itself or by its cause. */
+function isNoOutcome(error: unknown, taskId: string): boolean {
+  let current = error;
+  for (let depth = 0; depth < MAX_CAUSES; depth++) {
+    if (NOT_OUTCOMES.some((code) => hasErrorCode(current, code))) return true;
+    if (
+      NOT_OUTCOMES_OF_ITS_OWN.some((code) => hasErrorCode(current, code)) &&
+      (current as { taskId?: unknown }).taskId === taskId
+    ) return true;
+    if (!(current instanceof Error)) return false;
+    current = current.cause;
+  }
+  return false;
+}
+
+/**
+ * The JSON-RPC error that a throw stands for.
+ *
+ * @param error What was thrown.
+ * @returns The error; `undefined` for an ordinary throw.
+ */
+export function asJsonRpcError(error: unknown): JsonRpcError | undefined {
+  if (isTaskFailure(error)) return error.error;
+  if (typeof error !== "object" || error === null) return undefined;
+  const { name, code, message, data } = error as Record<string, unknown>;
+  const isOurs = typeof code === "string" && Object.hasOwn(TASK_ERRORS, code);
+  if (isOurs || !Number.isSafeInteger(code)) return undefined;
+  const inRange = (code as number) >= -32768 && (code as number) <= -32000;
+  if (name !== "ProtocolError" && !inRange) return undefined;
+  return {
+    code: code as number,
+    message: typeof message === "string" ? message : "",
+    ...(data !== undefined && { data }),
+  };
+}
+
+/**
+ * The text of a throw, whatever was thrown.
+ *
+ * @param error What was thrown.
+ * @returns Its message, or the value as text.
+ */
+export function messageOf(error: unknown): string {
+  try {
+    return error instanceof Error ? error.message : String(error);
+  } catch {
+    return "Unknown error";
+  }
+}

@@ -123,8 +123,15 @@ async function failWith(task: TaskHandle, error: JsonRpcError): Promise<void> {
   }
 }
 
-/** Whether an error says nothing of the work, itself or by its cause. */
-function isNoOutcome(error: unknown, taskId: string): boolean {
+/**
+ * Whether an error says nothing of the work, itself or by its cause: what the
+ * store or a lifecycle that closes threw.
+ *
+ * @param error What was thrown.
+ * @param taskId The task that the work is for.
+ * @returns Whether it is no outcome of the work.
+ */
+export function isNoOutcome(error: unknown, taskId: string): boolean {
   let current = error;
   for (let depth = 0; depth < MAX_CAUSES; depth++) {
     if (NOT_OUTCOMES.some((code) => hasErrorCode(current, code))) return true;

@@ -37,11 +37,61 @@ export { isExpired } from "./src/model/expiry.ts";
 export { isTerminalStatus } from "./src/model/status.ts";
 export { DEFAULT_LIMITS, DEFAULT_MAX_ENTRY_BYTES } from "./src/model/limits.ts";
 export type { Expiring } from "./src/model/expiry.ts";
-export type { InputRequest, InputRequests } from "./src/model/input_request.ts";
 export type {
+  CreateMessageRequest,
+  ElicitRequest,
+  ElicitRequestFormParams,
+  ElicitRequestURLParams,
+  InputRequest,
+  InputRequests,
+  ListRootsRequest,
+} from "./src/model/input_request.ts";
+export type {
+  CreateMessageResult,
+  ElicitResult,
   InputResponse,
   InputResponses,
+  ListRootsResult,
+  Root,
 } from "./src/model/input_response.ts";
+export type {
+  BooleanSchema,
+  FormSchema,
+  LegacyTitledEnumSchema,
+  NumberSchema,
+  PrimitiveSchemaDefinition,
+  StringSchema,
+  TitledChoice,
+  TitledMultiSelectEnumSchema,
+  TitledSingleSelectEnumSchema,
+  UntitledMultiSelectEnumSchema,
+  UntitledSingleSelectEnumSchema,
+} from "./src/model/form_schema.ts";
+export type {
+  CreateMessageRequestParams,
+  ModelHint,
+  ModelPreferences,
+  SamplingMessage,
+  Tool,
+  ToolAnnotations,
+  ToolChoice,
+  ToolInputSchema,
+} from "./src/model/sampling.ts";
+export type {
+  Annotations,
+  AudioContent,
+  ContentBlock,
+  EmbeddedResource,
+  Icon,
+  ImageContent,
+  ResourceContents,
+  ResourceLink,
+  Role,
+  SamplingMessageContentBlock,
+  TextContent,
+  ToolResultContent,
+  ToolUseContent,
+} from "./src/model/content_block.ts";
 export type { JsonObject, JsonValue } from "./src/model/json.ts";
 export type { TaskLimits } from "./src/model/limits.ts";
 export type { TaskPatch, TaskRecord } from "./src/model/record.ts";
@@ -66,12 +116,14 @@ export {
   DuplicateInputKeyError,
   DuplicateTaskIdError,
   hasErrorCode,
+  InputUnavailableError,
   InvalidArgumentError,
   InvalidInputRequestError,
   InvalidInputResponseError,
   isConcurrentUpdateError,
   isDuplicateInputKeyError,
   isDuplicateTaskIdError,
+  isInputUnavailableError,
   isInvalidArgumentError,
   isInvalidInputRequestError,
   isInvalidInputResponseError,

@@ -1,0 +1,128 @@
+/** The file system as the log needs it: the only file that touches `node:fs`. */
+
+import {
+  chmodSync,
+  closeSync,
+  fdatasync,
+  fstatSync,
+  fsync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  read,
+  renameSync,
+  rmSync,
+  writeSync,
+} from "node:fs";
+import { dirname } from "node:path";
+import process from "node:process";
+
+/** An open file. Positions and sizes are in bytes. */
+export interface DiskFile {
+  /** How long the file is. */
+  size(): number;
+  /**
+   * Reads from a position into the whole of a buffer, or as much as there is.
+   *
+   * @returns How many bytes were read; 0 at the end of the file.
+   */
+  read(into: Uint8Array, position: number): Promise<number>;
+  /**
+   * Writes to the page cache.
+   *
+   * @returns How many bytes were written: maybe fewer than were given.
+   */
+  write(bytes: Uint8Array, position: number): number;
+  /** Cuts the file. */
+  truncate(size: number): void;
+  /** Resolves when everything written is on the disk. */
+  sync(): Promise<void>;
+  /** Closes the file. */
+  close(): void;
+}
+
+/** The file system. Every method throws the error of the system as it is. */
+export interface Disk {
+  /**
+   * Makes a folder, and those above it, for the owner alone.
+   *
+   * @returns The folders whose list of names changed, from the inside out.
+   */
+  makeDir(path: string): string[];
+  /** Opens a file for reading and writing, and makes it, for the owner alone, if it is missing. */
+  open(path: string): DiskFile;
+  /** Renames a file over another in one step. */
+  rename(from: string, to: string): void;
+  /** Removes a file, if it is there. */
+  remove(path: string): void;
+  /** Takes a file's permissions away from all but the owner, without opening it. */
+  restrict(path: string): void;
+  /** Resolves when the names in a folder are on the disk. */
+  syncDir(path: string): Promise<void>;
+}
+
+/** The real file system. */
+export const realDisk: Disk = {
+  makeDir(path) {
+    const first = mkdirSync(path, { recursive: true, mode: 0o700 });
+    if (first === undefined) return [];
+    const changed: string[] = [];
+    for (let made = path; made.length >= first.length; made = dirname(made)) {
+      changed.push(dirname(made));
+      if (made === dirname(made)) break;
+    }
+    return changed;
+  },
+  open: (path) => openFile(path),
+  rename: (from, to) => renameSync(from, to),
+  remove: (path) => rmSync(path, { force: true }),
+  restrict: (path) => chmodSync(path, 0o600),
+  async syncDir(path) {
+    // Windows opens no folders, and keeps names in order by itself.
+    if (process.platform === "win32") return;
+    const fd = openSync(path, "r");
+    try {
+      await settled((done) => fsync(fd, done));
+    } finally {
+      closeSync(fd);
+    }
+  },
+};
+
+function openFile(path: string): DiskFile {
+  // "a+" would write at the end whatever the position, "r+" needs the file.
+  let fd: number;
+  try {
+    fd = openSync(path, "r+");
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== "ENOENT") throw error;
+    fd = openSync(path, "wx+", 0o600);
+  }
+  return {
+    size: () => fstatSync(fd).size,
+    async read(into, position) {
+      let length = 0;
+      while (length < into.length) {
+        const more = await settled<number>((done) =>
+          read(fd, into, length, into.length - length, position + length, done)
+        );
+        if (more === 0) break;
+        length += more;
+      }
+      return length;
+    },
+    write: (bytes, position) => writeSync(fd, bytes, 0, bytes.length, position),
+    truncate: (size) => ftruncateSync(fd, size),
+    sync: () => settled((done) => fdatasync(fd, done)),
+    close: () => closeSync(fd),
+  };
+}
+
+/** Makes a promise of a callback. */
+function settled<T = void>(
+  start: (done: (error: Error | null, value?: T) => void) => void,
+): Promise<T> {
+  return new Promise((resolve, reject) => {
+    start((error, value) => error ? reject(error) : resolve(value as T));
+  });
+}

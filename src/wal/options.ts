@@ -1,0 +1,141 @@
+/** The options of the write-ahead-log store, and their check. */
+
+import { resolve } from "node:path";
+import { InvalidArgumentError, show } from "../errors.ts";
+import {
+  checkPositiveInteger,
+  DEFAULT_MAX_ENTRY_BYTES,
+} from "../model/limits.ts";
+
+const DEFAULT_LOCK_TIMEOUT_MS = 5_000;
+/** Engines differ in how long a string may be; all of them take this. */
+const LARGEST_ENTRY_BYTES = 256 * 1024 * 1024;
+/** The longest delay of a timer. */
+const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
+
+/** The options of a {@linkcode WalTaskStore}. */
+export interface WalTaskStoreOptions {
+  /**
+   * The directory. It is made if it is missing, for the owner alone. One store
+   * at a time has it open.
+   */
+  readonly dir: string;
+  /**
+   * Whether an operation resolves only when it is on the disk itself, and so
+   * survives a power loss. Without it, an operation resolves when the system
+   * has it, and survives whatever happens to the process.
+   *
+   * @default false
+   */
+  readonly fsync?: boolean;
+  /**
+   * The largest record, in bytes of its JSON; at most 256 MiB. A lower limit
+   * than before hinders nothing but the growth of records that are over it.
+   *
+   * @default DEFAULT_MAX_ENTRY_BYTES
+   */
+  readonly maxEntryBytes?: number;
+  /**
+   * Compacts after so many entries since the last compaction; `null`: only when
+   * `compact()` is called.
+   *
+   * @default when the log has more than 1 MiB, and twice the bytes of what is alive
+   */
+  readonly compactEvery?: number | null;
+  /**
+   * How long to wait for another store to close the directory, in milliseconds:
+   * a new release may start before the old one has ended. 0 tries once.
+   *
+   * @default 5_000
+   */
+  readonly lockTimeoutMs?: number;
+  /**
+   * The clock for calls that bring no time of their own, in milliseconds since
+   * the epoch.
+   *
+   * @default Date.now
+   */
+  readonly now?: () => number;
+  /**
+   * Is told when an automatic compaction has failed. The log is as it was, the
+   * store works, and tries again when the log has grown.
+   *
+   * @param error What went wrong.
+   * @default nobody is told
+   */
+  readonly onCompactionError?: (error: unknown) => void;
+}
+
+/** All options, checked. */
+export type ResolvedWalOptions = Readonly<{
+  /** The directory, from the root. */
+  dir: string;
+  fsync: boolean;
+  maxEntryBytes: number;
+  /** `undefined`: by size. */
+  compactEvery: number | null | undefined;
+  lockTimeoutMs: number;
+  now: () => number;
+  onCompactionError: (error: unknown) => void;
+}>;
+
+/**
+ * Completes and checks options.
+ *
+ * @param options What the host says.
+ * @returns All options.
+ * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: one of them is none.
+ */
+export function resolveWalOptions(
+  options: WalTaskStoreOptions,
+): ResolvedWalOptions {
+  const {
+    dir,
+    fsync = false,
+    maxEntryBytes = DEFAULT_MAX_ENTRY_BYTES,
+    compactEvery,
+    lockTimeoutMs = DEFAULT_LOCK_TIMEOUT_MS,
+    now = Date.now,
+    onCompactionError = () => {},
+  } = options ?? {};
+  if (typeof dir !== "string" || dir === "" || dir.includes("\0")) {
+    throw bad("dir", dir, "the path of a directory");
+  }
+  if (typeof fsync !== "boolean") throw bad("fsync", fsync, "true or false");
+  checkPositiveInteger("maxEntryBytes", maxEntryBytes);
+  if (maxEntryBytes > LARGEST_ENTRY_BYTES) {
+    throw bad("maxEntryBytes", maxEntryBytes, `at most ${LARGEST_ENTRY_BYTES}`);
+  }
+  if (compactEvery !== undefined && compactEvery !== null) {
+    checkPositiveInteger("compactEvery", compactEvery);
+  }
+  if (
+    !Number.isSafeInteger(lockTimeoutMs) || lockTimeoutMs < 0 ||
+    lockTimeoutMs > LONGEST_TIMEOUT_MS
+  ) {
+    throw bad(
+      "lockTimeoutMs",
+      lockTimeoutMs,
+      `a whole number from 0 to ${LONGEST_TIMEOUT_MS}`,
+    );
+  }
+  if (typeof now !== "function") throw bad("now", now, "a function");
+  if (typeof onCompactionError !== "function") {
+    throw bad("onCompactionError", onCompactionError, "a function");
+  }
+  return {
+    dir: resolve(dir),
+    fsync,
+    maxEntryBytes,
+    compactEvery,
+    lockTimeoutMs,
+    now,
+    onCompactionError,
+  };
+}
+
+function bad(name: string, value: unknown, wanted: string): Error {
+  return new InvalidArgumentError(
+    `Cannot use ${name}: the value is ${show(value)}, ${wanted} is needed`,
+  );
+}

@@ -1,0 +1,147 @@
+/** The public face of the write-ahead-log store. */
+
+import type { TaskPatch, TaskRecord } from "../model/record.ts";
+import type { TaskStore, TaskStoreTraits } from "../store/contract.ts";
+import { realDisk } from "./disk.ts";
+import { resolveWalOptions, type WalTaskStoreOptions } from "./options.ts";
+import { LogTaskStore } from "./store.ts";
+
+/**
+ * Keeps tasks in a directory, for one process: what it acknowledges is in an
+ * append-only log first, and there again after a crash (rule I8). It runs on
+ * Deno, Node 22 or later and Bun.
+ *
+ * The constructor starts to open the directory, and every method waits for
+ * that; if it cannot be opened, every method but `close()` gives the reason.
+ * {@linkcode WalTaskStore.open} gives it at once.
+ *
+ * What a crash of the process leaves unfinished at the end of the log is cut
+ * when it is opened. A line that fails its checksum anywhere else makes the
+ * opening fail, and nothing is changed.
+ *
+ * @example
+ * ```ts
+ * import { TaskLifecycle } from "@mcp-durable/tasks";
+ * import { WalTaskStore } from "@mcp-durable/tasks/wal";
+ * import { mkdtempSync } from "node:fs";
+ * import { tmpdir } from "node:os";
+ * import { join } from "node:path";
+ *
+ * const dir = mkdtempSync(join(tmpdir(), "tasks-"));
+ * const before = new TaskLifecycle({ store: new WalTaskStore({ dir }) });
+ * const { taskId } = await before.createTask({ statusMessage: "half" });
+ * await before.close();
+ *
+ * const after = new TaskLifecycle({ store: new WalTaskStore({ dir }) });
+ * console.log((await after.getTask(taskId)).statusMessage); // "half"
+ * await after.close();
+ * ```
+ */
+export class WalTaskStore implements TaskStore {
+  /** What the store says of itself: the largest record is `maxEntryBytes`. */
+  readonly traits: TaskStoreTraits;
+  readonly #store: LogTaskStore;
+
+  /**
+   * Starts to open the directory.
+   *
+   * @param options The options.
+   * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: an option is wrong.
+   */
+  constructor(options: WalTaskStoreOptions) {
+    this.#store = new LogTaskStore(resolveWalOptions(options), realDisk);
+    this.traits = this.#store.traits;
+  }
+
+  /**
+   * Opens a directory, for those who want the error at boot.
+   *
+   * @param options The options.
+   * @returns The store, open.
+   * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: an option is wrong.
+   * @throws {StoreLockedError} `ERR_STORE_LOCKED`: another store has the directory open.
+   * @throws {StoreDamagedError} `ERR_STORE_DAMAGED`: the log fails its checksum; nothing was changed.
+   * @throws {StoreFailedError} `ERR_STORE_FAILED`: the directory cannot be used; the cause says why.
+   */
+  static async open(options: WalTaskStoreOptions): Promise<WalTaskStore> {
+    const store = new WalTaskStore(options);
+    await store.#store.ready();
+    return store;
+  }
+
+  /**
+   * Keeps a new record.
+   *
+   * @param record The record.
+   * @throws {DuplicateTaskIdError} `ERR_DUPLICATE_TASK_ID`: the id exists.
+   * @throws {TaskEntryTooLargeError} `ERR_ENTRY_TOO_LARGE`: nothing was kept.
+   * @throws {StoreFailedError} `ERR_STORE_FAILED`: it could not be written.
+   * @throws {StoreClosedError} `ERR_STORE_CLOSED`: after `close()`.
+   */
+  create(record: TaskRecord): Promise<void> {
+    return this.#store.create(record);
+  }
+
+  /**
+   * Reads a record: the last that was acknowledged, never one that is on its
+   * way to the disk.
+   *
+   * @param taskId The id.
+   * @param now The caller's time, in milliseconds since the epoch.
+   * @returns A copy; `undefined` if it is unknown or expired.
+   * @throws {StoreClosedError} `ERR_STORE_CLOSED`: after `close()`.
+   */
+  get(taskId: string, now?: number): Promise<TaskRecord | undefined> {
+    return this.#store.get(taskId, now);
+  }
+
+  /**
+   * Changes a record by compare-and-swap (rule I9). Only the change is written.
+   *
+   * @param taskId The id.
+   * @param patch The change.
+   * @param expectedVersion The version that the caller has read.
+   * @param now The caller's time, in milliseconds since the epoch.
+   * @returns A copy of the record as it is now.
+   * @throws {TaskNotFoundError} `ERR_TASK_NOT_FOUND`: unknown or expired.
+   * @throws {ConcurrentUpdateError} `ERR_CONCURRENT_UPDATE`: another version is stored, or on its way to the disk.
+   * @throws {TaskEntryTooLargeError} `ERR_ENTRY_TOO_LARGE`: nothing was changed.
+   * @throws {StoreFailedError} `ERR_STORE_FAILED`: it could not be written.
+   * @throws {StoreClosedError} `ERR_STORE_CLOSED`: after `close()`.
+   */
+  update(
+    taskId: string,
+    patch: TaskPatch,
+    expectedVersion: number,
+    now?: number,
+  ): Promise<TaskRecord> {
+    return this.#store.update(taskId, patch, expectedVersion, now);
+  }
+
+  /**
+   * Deletes every expired record.
+   *
+   * @param now The caller's time, in milliseconds since the epoch.
+   * @returns How many were deleted.
+   * @throws {StoreFailedError} `ERR_STORE_FAILED`: it could not be written; none was deleted.
+   * @throws {StoreClosedError} `ERR_STORE_CLOSED`: after `close()`.
+   */
+  sweep(now?: number): Promise<number> {
+    return this.#store.sweep(now);
+  }
+
+  /**
+   * Writes the log anew with what is alive. Reads go on meanwhile, writes wait.
+   *
+   * @throws {StoreFailedError} `ERR_STORE_FAILED`: the old log stays in use.
+   * @throws {StoreClosedError} `ERR_STORE_CLOSED`: after `close()`.
+   */
+  compact(): Promise<void> {
+    return this.#store.compact();
+  }
+
+  /** Waits for what is being written, and gives the directory free. Idempotent. */
+  close(): Promise<void> {
+    return this.#store.close();
+  }
+}

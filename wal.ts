@@ -1,0 +1,24 @@
+/**
+ * A store of tasks that survives crashes: a write-ahead log in a directory, for
+ * one process at a time, on Deno, Node and Bun.
+ *
+ * @example
+ * ```ts
+ * import { WalTaskStore } from "@mcp-durable/tasks/wal";
+ * import { mkdtempSync } from "node:fs";
+ * import { tmpdir } from "node:os";
+ * import { join } from "node:path";
+ *
+ * const dir = mkdtempSync(join(tmpdir(), "tasks-"));
+ * const store = await WalTaskStore.open({ dir, fsync: true });
+ * console.log(await store.get("unknown")); // undefined
+ * await store.close();
+ * ```
+ *
+ * @module
+ */
+
+export { DEFAULT_MAX_ENTRY_BYTES } from "./src/model/limits.ts";
+export type { WalTaskStoreOptions } from "./src/wal/options.ts";
+export { WalTaskStore } from "./src/wal/wal_task_store.ts";
+export type { TaskStore, TaskStoreTraits } from "./src/store/contract.ts";

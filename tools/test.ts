@@ -148,7 +148,6 @@ async function main(): Promise<boolean> {
         coverage: coverage && runtime === "deno" ? coverageFolder : undefined,
         out,
       });
-      for (const problem of result.problems) out(`${runtime}: ${problem}\n`);
       const seconds = ((performance.now() - started) / 1_000).toFixed(1);
       out(`== ${runtime}: ${seconds} s\n`);
       turns.end(index);
@@ -158,7 +157,9 @@ async function main(): Promise<boolean> {
 
   let total = NONE;
   const lines: string[] = [];
-  for (const { runtime, counts } of results) {
+  for (const { runtime, counts, failures, problems } of results) {
+    for (const failure of failures) lines.push(`${runtime}: FAILED ${failure}`);
+    for (const problem of problems) lines.push(`${runtime}: FAILED ${problem}`);
     lines.push(`${runtime}: ${text(counts)}`);
     total = add(total, counts);
   }

@@ -71,7 +71,7 @@ for (const runtime of RUNTIMES) {
     });
 
     it("counts what failed, and shows why", async () => {
-      const { counts, problems, output } = await suite(runtime, {
+      const { counts, failures, problems, output } = await suite(runtime, {
         "tests/model/good_test.ts": GOOD,
         "tests/model/bad_test.ts": `${HEAD}
           describe("g", () => {
@@ -82,6 +82,10 @@ for (const runtime of RUNTIMES) {
       });
       assert.deepEqual(counts, { passed: 3, failed: 2, skipped: 1 }, output);
       assert.deepEqual(problems, []);
+      assert.deepEqual(failures.map((name) => name.split(" > ").at(-1)), [
+        "throws",
+        "rejects",
+      ]);
       assert.match(output, /no luck/);
       assert.match(output, /17/);
     });

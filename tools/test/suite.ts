@@ -37,6 +37,8 @@ export interface SuiteResult {
   readonly runtime: RuntimeName;
   /** Each problem counts as one failed case. */
   readonly counts: Counts;
+  /** The names of the cases that failed. */
+  readonly failures: readonly string[];
   /** What went wrong beside the cases: lost files, a crash, a missed deadline. */
   readonly problems: readonly string[];
 }
@@ -138,12 +140,16 @@ export async function runSuite(
 ): Promise<SuiteResult> {
   const folder = mkdtempSync(join(tmpdir(), `suite-${runtime}-`));
   const problems: string[] = [];
+  let failures: string[] = [];
   let counts = NONE;
   try {
     const { ending, cases, seen, problems: told } = runtime === "workerd"
       ? await runWorkerd(options, folder)
       : await runWithReport(runtime, options, folder);
     counts = count(cases);
+    failures = cases.filter(({ outcome }) => outcome === "failed").map((
+      { name },
+    ) => name);
     if (ending.late) {
       problems.push(`killed after ${options.deadlineMs / 1_000} s`);
     } else {
@@ -168,6 +174,7 @@ export async function runSuite(
   return {
     runtime,
     counts: add(counts, { ...NONE, failed: problems.length }),
+    failures,
     problems,
   };
 }

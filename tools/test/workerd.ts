@@ -32,7 +32,7 @@ async function load(file, module) {
   try {
     await module();
   } catch (error) {
-    cases.push({ file, name: "loads", body() { throw error; } });
+    cases.push({ file, name: file + " loads", body() { throw error; } });
   }
   for (const one of collected.splice(0)) cases.push({ file, ...one });
 }

@@ -34,16 +34,19 @@ function isEmail(text: string): boolean {
     );
 }
 
+/** The only place of a URI where brackets may stand: an address for a host. */
+const IP_LITERAL = /^\/\/(?:[^/?#@[\]]*@)?\[[^/?#@[\]]*\](?=[:/?#]|$)/;
+
 /** An absolute URI (RFC 3986): with a scheme, and in ASCII. */
 function isUri(text: string): boolean {
   const scheme = /^[A-Za-z][A-Za-z0-9+.-]*:/.exec(text)?.[0];
   if (scheme === undefined) return false;
   if (/[^\w.~!$&'()*+,;=:@/?#[\]%-]/.test(text)) return false;
   if (/%(?![0-9A-Fa-f]{2})/.test(text)) return false;
-  const rest = text.slice(scheme.length);
-  const afterHost = rest.replace(/^\/\/[^/?#]*/, "");
-  if (/[[\]]/.test(afterHost)) return false;
-  if (afterHost.indexOf("#") !== afterHost.lastIndexOf("#")) return false;
+  const rest = text.slice(scheme.length).replace(IP_LITERAL, "//");
+  if (/[[\]]/.test(rest) || rest.indexOf("#") !== rest.lastIndexOf("#")) {
+    return false;
+  }
   return URL.canParse(text);
 }
 

@@ -140,7 +140,7 @@ export function parseInputResponse(
   let copy: JsonValue;
   try {
     copy = toPlainJson(value, {
-      what: "the answer",
+      what: "answer",
       maxDepth: options.maxDepth,
     });
   } catch (error) {

@@ -126,16 +126,16 @@ export const number: Check = matching(
   (value) => typeof value === "number",
 );
 
-/** A number without a fraction. */
+/** A number without a fraction, that JavaScript holds exactly. */
 export const integer: Check = matching(
   "a whole number is needed",
-  Number.isInteger,
+  Number.isSafeInteger,
 );
 
 /** A size: 0, 1, 2… */
 export const count: Check = matching(
   "a whole number from 0 is needed",
-  (value) => Number.isInteger(value) && (value as number) >= 0,
+  (value) => Number.isSafeInteger(value) && (value as number) >= 0,
 );
 
 /** A weight between 0 and 1. */

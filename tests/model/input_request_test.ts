@@ -109,7 +109,7 @@ const good: Record<string, unknown> = {
     includeContext: "allServers",
     temperature: 0.3,
     stopSequences: ["END"],
-    metadata: { any: [null] },
+    metadata: {},
     modelPreferences: {
       hints: [{ name: "small" }, {}],
       costPriority: 0,
@@ -117,7 +117,7 @@ const good: Record<string, unknown> = {
       intelligencePriority: 0.5,
     },
     toolChoice: { mode: "required" },
-    _meta: { a: 1 },
+    _meta: {},
   }),
   "toolChoice auto": sampling({ toolChoice: { mode: "auto" } }),
   "toolChoice none": sampling({ toolChoice: { mode: "none" } }),
@@ -161,6 +161,12 @@ const good: Record<string, unknown> = {
       theme: "dark",
     }],
   }),
+  "a link with what it needs alone": toolResultOf({
+    type: "resource_link",
+    name: "log",
+    uri: "file:///log",
+    annotations: {},
+  }),
   "a text resource in a result": toolResultOf({
     type: "resource",
     resource: { uri: "a:b", text: "" },
@@ -172,16 +178,17 @@ const good: Record<string, unknown> = {
   "a tool whose result is an array": tool({
     outputSchema: { type: "array", items: { type: "string" } },
   }),
+  "a tool whose schema has keywords": tool({
+    inputSchema: { type: "object", properties: { a: true }, required: ["a"] },
+  }),
   "a tool with everything": tool({
     title: "Add",
     description: "Adds",
     inputSchema: {
       $schema: "x",
       type: "object",
-      properties: { a: true },
-      required: ["a"],
     },
-    outputSchema: {},
+    outputSchema: { $schema: "y" },
     annotations: {
       title: "Add",
       readOnlyHint: true,
@@ -556,7 +563,87 @@ const bad: Record<string, [request: unknown, problem: string]> = {
   ],
 };
 
+/** Requests with every member that the protocol defines. */
+const whole = [
+  property({
+    type: "array",
+    title: "Pets",
+    description: "Yours",
+    minItems: 0,
+    maxItems: 1,
+    items: { anyOf: [{ const: "a", title: "A" }] },
+    default: ["a"],
+  }),
+  property({ type: "string", oneOf: [{ const: "a", title: "A" }] }),
+  good["a string with everything"],
+  good["a number"],
+  good["a boolean"],
+  good["a choice in the older form"],
+  good["several choices"],
+  page("https://example.com"),
+  good["sampling with everything"],
+  good["a tool with everything"],
+  good["a link in a result"],
+  good["an image and a sound"],
+  good["annotations with a date alone"],
+  block({ type: "tool_use", id: "u", name: "add", input: {}, _meta: {} }),
+  toolResult({ isError: true, _meta: {} }),
+  toolResultOf({ ...text, annotations: {}, _meta: {} }),
+  toolResultOf({
+    type: "resource_link",
+    name: "log",
+    uri: "file:///log",
+    annotations: { priority: 1 },
+    _meta: {},
+  }),
+  toolResultOf({
+    type: "resource",
+    resource: {
+      uri: "a:b",
+      text: "",
+      blob: "",
+      mimeType: "x/y",
+      _meta: {},
+    },
+    annotations: {},
+    _meta: {},
+  }),
+  { method: "roots/list", params: { _meta: {} } },
+];
+
+/** Each request that has one value of another type than this one. */
+function* distorted(value: unknown, key?: string): Generator<unknown> {
+  if (Array.isArray(value)) {
+    for (const [index, item] of value.entries()) {
+      for (const other of distorted(item)) yield value.with(index, other);
+    }
+  } else if (typeof value === "object" && value !== null) {
+    for (const [name, member] of Object.entries(value)) {
+      for (const other of distorted(member, name)) {
+        yield { ...value, [name]: other };
+      }
+    }
+  }
+  yield typeof value === "number" || key === "content" ? "7" : 7;
+}
+
 describe("parseInputRequest()", () => {
+  it("refuses every request with a value of another type", () => {
+    let count = 0;
+    for (const request of whole) {
+      assert.ok(parseInputRequest("k", request, { maxDepth }));
+      for (const other of distorted(request)) {
+        count++;
+        assert.throws(
+          () => parseInputRequest("k", other, { maxDepth }),
+          { code: "ERR_INVALID_INPUT_REQUEST" },
+          JSON.stringify(other),
+        );
+      }
+    }
+    assert.ok(count > 300, `${count}`);
+  });
+
   for (const [name, request] of Object.entries(good)) {
     it(`accepts ${name}, as it is`, () => {
       const parsed = parseInputRequest("k", request, { maxDepth });

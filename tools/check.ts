@@ -19,7 +19,7 @@ const STEPS: readonly (readonly [name: string, args: readonly string[]])[] = [
   ["lint", ["lint"]],
   ["types", ["check", "."]],
   ["documentation", ["doc", "--lint", ...entries]],
-  ["examples in the documentation", ["test", "-A", "--doc", ...entries, "src"]],
+  ["examples in the documentation", ["test", "-A", "--doc", ...entries, "src", "README.md"]],
   ["imports", ["run", "-A", "tools/check_imports.ts"]],
   ["text", ["run", "-A", "tools/check_text.ts"]],
   ["publishing", ["publish", "--dry-run", "--allow-dirty"]],

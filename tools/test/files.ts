@@ -26,6 +26,8 @@ const FOLDERS: Readonly<Record<string, (runtime: RuntimeName) => boolean>> = {
   "tests/engine/": () => true,
   // About workerd itself.
   "tests/workerd/": (runtime) => runtime === "workerd",
+  // Deno makes the package, and starts it on the other runtimes itself.
+  "tests/packed/": (runtime) => runtime === "deno",
   // The tools run on Deno alone.
   "tests/tools/": (runtime) => runtime === "deno",
 };

@@ -12,6 +12,13 @@ import {
 } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 
+/**
+ * The official transport, but that a class derived from it asks the process
+ * itself for its revision: for the original, the client first starts a second
+ * process to ask, which here would be a second server on the same folder.
+ */
+export class OneProcessTransport extends StdioClientTransport {}
+
 const script = fileURLToPath(new URL("server.ts", import.meta.url));
 
 /** A server that runs. */
@@ -71,7 +78,7 @@ export async function overHttp(dir: string): Promise<StartServer> {
 export function overStdio(dir: string): StartServer {
   return (flags) => {
     const [program, args] = command(["--dir", dir, "--stdio", ...flags]);
-    const transport = new StdioClientTransport({
+    const transport = new OneProcessTransport({
       command: program,
       args,
       env: { ...process.env as Record<string, string> },

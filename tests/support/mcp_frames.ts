@@ -1,5 +1,13 @@
 /** Requests of JSON-RPC over HTTP, written by hand: what is on the wire, and nothing around it. */
 
+import {
+  CallToolResultV2Schema,
+  CancelTaskResultV2Schema,
+  CreateTaskResultV2Schema,
+  ErrorV2Schema,
+  GetTaskResultV2Schema,
+  UpdateTaskResultV2Schema,
+} from "@modelcontextprotocol/ext-tasks/core/v2";
 import { CLIENT_CAPABILITIES_KEY } from "../../src/mcp/protocol.ts";
 
 /** The capabilities of a client that knows tasks, and can be asked by form. */
@@ -42,8 +50,28 @@ export interface Frame {
   };
 }
 
+/** What the official package lets through as the answer to each method. */
+const RESULTS: Readonly<
+  Record<string, readonly { parse(value: unknown): unknown }[]>
+> = {
+  "tools/call": [CreateTaskResultV2Schema, CallToolResultV2Schema],
+  "tasks/get": [GetTaskResultV2Schema],
+  "tasks/update": [UpdateTaskResultV2Schema],
+  "tasks/cancel": [CancelTaskResultV2Schema],
+};
+
+/** Throws where a frame does not fit the official schema. */
+function check(method: string, { result, error }: Frame): void {
+  if (error) ErrorV2Schema.parse(error);
+  else if (method === "tools/call") {
+    const isTask = result.resultType === "task";
+    RESULTS[method][isTask ? 0 : 1].parse(result);
+  } else RESULTS[method]?.[0].parse(result);
+}
+
 /**
- * Sends a request of revision 2026-07-28.
+ * Sends a request of revision 2026-07-28, and checks the answer against the
+ * schemas of the official package.
  *
  * @param url The endpoint.
  * @param method The method.
@@ -51,7 +79,7 @@ export interface Frame {
  * @param options How.
  * @returns The answer.
  */
-export function send(
+export async function send(
   url: URL,
   method: string,
   params: Readonly<Record<string, unknown>>,
@@ -64,7 +92,7 @@ export function send(
     "io.modelcontextprotocol/clientInfo": { name: "frames", version: "0.0.1" },
     [CLIENT_CAPABILITIES_KEY]: options.capabilities ?? DECLARED,
   };
-  return post(url, method, { ...params, _meta: meta }, {
+  const frame = await post(url, method, { ...params, _meta: meta }, {
     ...options,
     headers: {
       "mcp-protocol-version": "2026-07-28",
@@ -72,6 +100,8 @@ export function send(
       ...(typeof name === "string" && { "mcp-name": name }),
     },
   });
+  check(method, frame);
+  return frame;
 }
 
 /**

@@ -6,11 +6,13 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { toNodeHandler } from "@modelcontextprotocol/node";
 import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
 import {
+  ANONYMOUS_OWNER,
   attachTasks,
   type AttachTasksOptions,
   type McpTasks,
 } from "../../mcp.ts";
 import {
+  type GetTaskResult,
   MemoryTaskStore,
   TaskLifecycle,
   type TaskLifecycleOptions,
@@ -90,4 +92,29 @@ export async function startHost(options: HostOptions = {}): Promise<McpHost> {
       await once(http, "close");
     },
   };
+}
+
+/**
+ * Waits until a task is in a state.
+ *
+ * @param host The server.
+ * @param taskId The task.
+ * @param status The state.
+ * @param owner Whose task it is.
+ * @returns The task then.
+ */
+export async function reaches(
+  host: McpHost,
+  taskId: string,
+  status: GetTaskResult["status"],
+  owner: string = ANONYMOUS_OWNER,
+): Promise<GetTaskResult> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const stop = host.tasks.onTaskChanged(taskId, (task) => {
+    if (task.status === status) resolve();
+  });
+  const now = await host.tasks.getTask(taskId, { owner });
+  if (now.status !== status) await promise;
+  stop();
+  return await host.tasks.getTask(taskId, { owner });
 }

@@ -1,0 +1,270 @@
+import assert from "node:assert/strict";
+import { McpServer } from "@modelcontextprotocol/server";
+import { attachTasks } from "../../mcp.ts";
+import {
+  isInvalidArgumentError,
+  MemoryTaskStore,
+  TaskLifecycle,
+  type TaskRecord,
+} from "../../mod.ts";
+import { send } from "../support/mcp_frames.ts";
+import { startHost } from "../support/mcp_host.ts";
+import { describe, it } from "../support/runner.ts";
+
+const owner = "anonymous";
+
+const QUESTION = {
+  method: "elicitation/create",
+  params: {
+    mode: "form",
+    message: "How many?",
+    requestedSchema: {
+      type: "object",
+      properties: { count: { type: "integer" } },
+      required: ["count"],
+    },
+  },
+} as const;
+
+/** A store whose disk is gone. */
+class BrokenStore extends MemoryTaskStore {
+  broken = false;
+  override get(taskId: string, now?: number): Promise<TaskRecord | undefined> {
+    if (this.broken) return Promise.reject(new Error("EIO: /secret/disk"));
+    return super.get(taskId, now);
+  }
+}
+
+describe("attachTasks()", () => {
+  it("refuses a server that answers tasks already, and changes nothing", async () => {
+    const tasks = new TaskLifecycle({ store: new MemoryTaskStore() });
+    const mcp = new McpServer({ name: "twice", version: "1.0.0" });
+    attachTasks(mcp, tasks);
+    assert.throws(() => attachTasks(mcp, tasks), (error: Error) => {
+      assert.ok(isInvalidArgumentError(error));
+      assert.match(error.message, /already answers tasks\/get/);
+      return true;
+    });
+    await tasks.close();
+  });
+});
+
+describe("tasks/get", () => {
+  it("shows a task whatever its state, as the lifecycle does", async () => {
+    const host = await startHost();
+    const created = await host.tasks.createTask({
+      owner,
+      ttlMs: 90_000,
+      pollIntervalMs: 70,
+      statusMessage: "queued",
+    });
+    const { taskId } = created;
+    const { result } = await send(host.url, "tasks/get", { taskId });
+    const { _meta, ...task } = result;
+    assert.deepEqual(task, { ...created, resultType: "complete" });
+
+    await host.tasks.handle(taskId).fail({
+      code: -32050,
+      message: "no disk",
+      data: { tried: 2 },
+    });
+    const failed = (await send(host.url, "tasks/get", { taskId })).result;
+    assert.equal(failed.status, "failed");
+    assert.deepEqual(failed.error, {
+      code: -32050,
+      message: "no disk",
+      data: { tried: 2 },
+    });
+    assert.equal(failed.statusMessage, "no disk");
+    await host.close();
+  });
+
+  it("completes a result that lacks resultType and content", async () => {
+    const host = await startHost();
+    const results = [
+      [{}, { resultType: "complete", content: [] }],
+      [{ structuredContent: { n: 7 } }, {
+        resultType: "complete",
+        content: [],
+        structuredContent: { n: 7 },
+      }],
+      [{ structuredContent: [1, 2] }, {
+        resultType: "complete",
+        content: [{ type: "text", text: "[1,2]" }],
+        structuredContent: [1, 2],
+      }],
+      [{ structuredContent: 5, content: [{ type: "text", text: "five" }] }, {
+        resultType: "complete",
+        content: [{ type: "text", text: "five" }],
+        structuredContent: 5,
+      }],
+      [{ isError: true, content: [{ type: "text", text: "no" }] }, {
+        resultType: "complete",
+        content: [{ type: "text", text: "no" }],
+        isError: true,
+      }],
+    ] as const;
+    for (const [given, shown] of results) {
+      const { taskId } = await host.tasks.createTask({ owner });
+      await host.tasks.handle(taskId).complete(given);
+      const { result } = await send(host.url, "tasks/get", { taskId });
+      assert.deepEqual(result.result, shown);
+    }
+    await host.close();
+  });
+
+  it("answers -32602 for an id that is unknown or no string", async () => {
+    const host = await startHost();
+    for (const taskId of ["unknown", "", "__proto__"]) {
+      const { error } = await send(host.url, "tasks/get", { taskId });
+      assert.equal(error?.code, -32602, taskId);
+    }
+    for (const params of [{}, { taskId: 7 }, { taskId: null }]) {
+      const { error } = await send(host.url, "tasks/get", params);
+      assert.equal(error?.code, -32602, JSON.stringify(params));
+    }
+    await host.close();
+  });
+
+  it("answers -32602 for an id that has expired, like an unknown one", async () => {
+    let now = 1_000_000;
+    const host = await startHost({ lifecycle: { now: () => now } });
+    const { taskId } = await host.tasks.createTask({ owner, ttlMs: 500 });
+    now += 499;
+    assert.ok((await send(host.url, "tasks/get", { taskId })).result);
+    now += 1;
+    const expired = await send(host.url, "tasks/get", { taskId });
+    const unknown = await send(host.url, "tasks/get", { taskId: "unknown" });
+    assert.equal(expired.body, unknown.body.replace("unknown", taskId));
+    await host.close();
+  });
+});
+
+describe("tasks/update", () => {
+  /** A task that waits for two answers. */
+  async function asking() {
+    const host = await startHost();
+    const { taskId } = await host.tasks.createTask({ owner });
+    const answers = host.tasks.handle(taskId).requestInput({
+      a: QUESTION,
+      b: QUESTION,
+    });
+    const update = (inputResponses?: unknown) =>
+      send(host.url, "tasks/update", {
+        taskId,
+        ...(inputResponses !== undefined && { inputResponses }),
+      });
+    const open = async () => {
+      const { result } = await send(host.url, "tasks/get", { taskId });
+      return [result.status, Object.keys(result.inputRequests ?? {})];
+    };
+    for (;;) if ((await open())[0] === "input_required") break;
+    return { host, answers, update, open };
+  }
+
+  const accept = (count: unknown) => ({ action: "accept", content: { count } });
+
+  it("takes a part of the answers, and ignores what was not asked", async () => {
+    const { host, answers, update, open } = await asking();
+    const { result } = await update({ a: accept(3), z: accept(4) });
+    const { _meta, ...acknowledgement } = result;
+    assert.deepEqual(acknowledgement, { resultType: "complete" });
+    assert.deepEqual(await open(), ["input_required", ["b"]]);
+    await update({ a: accept(5), b: { action: "decline" } });
+    assert.deepEqual(await answers, {
+      a: accept(3),
+      b: { action: "decline" },
+    });
+    assert.deepEqual(await open(), ["working", []]);
+    assert.ok((await update({ a: accept(6) })).result);
+    await host.close();
+  });
+
+  it("refuses a wrong answer by its key, and takes the good ones", async () => {
+    for (
+      const wrong of [accept("many"), 7, null, "three", { result: accept(3) }]
+    ) {
+      const { host, answers, update, open } = await asking();
+      const { error } = await update({ a: wrong, b: accept(8) });
+      assert.equal(error?.code, -32602, JSON.stringify(wrong));
+      assert.match(error.message, /"a"/);
+      assert.doesNotMatch(error.message, /"b"/);
+      assert.deepEqual(await open(), ["input_required", ["a"]]);
+      await update({ a: accept(9) });
+      assert.deepEqual(await answers, { a: accept(9), b: accept(8) });
+      await host.close();
+    }
+  });
+
+  it("answers -32602 when there are no answers at all", async () => {
+    const { host, answers, update, open } = await asking();
+    const { error } = await update();
+    assert.equal(error?.code, -32602);
+    assert.match(error.message, /inputResponses/);
+    assert.deepEqual(await open(), ["input_required", ["a", "b"]]);
+    answers.catch(() => {});
+    await host.close();
+  });
+});
+
+describe("tasks/cancel", () => {
+  it("is acknowledged, aborts the signal, and changes no status", async () => {
+    const host = await startHost();
+    const { taskId } = await host.tasks.createTask({ owner });
+    const { signal } = host.tasks.handle(taskId);
+    for (let times = 0; times < 2; times++) {
+      const { result } = await send(host.url, "tasks/cancel", { taskId });
+      assert.equal(result.resultType, "complete");
+    }
+    assert.equal(signal.reason.code, "ERR_TASK_CANCELLED");
+    const { result } = await send(host.url, "tasks/get", { taskId });
+    assert.equal(result.status, "working");
+    await host.tasks.handle(taskId).cancelled();
+    assert.ok((await send(host.url, "tasks/cancel", { taskId })).result);
+    await host.close();
+  });
+});
+
+describe("an unexpected error", () => {
+  it("is -32603 without a word for the client, and whole for the host", async () => {
+    const store = new BrokenStore();
+    const host = await startHost({ store });
+    const { taskId } = await host.tasks.createTask({ owner });
+    store.broken = true;
+    for (
+      const [method, params] of [
+        ["tasks/get", {}],
+        ["tasks/update", { inputResponses: {} }],
+        ["tasks/cancel", {}],
+      ] as const
+    ) {
+      host.errors.length = 0;
+      const { error, body } = await send(host.url, method, {
+        ...params,
+        taskId,
+      });
+      assert.deepEqual(error, { code: -32603, message: "Internal error" });
+      assert.doesNotMatch(body, /EIO|secret/);
+      const [heard] = host.errors;
+      assert.deepEqual(heard.where, { method, taskId });
+      assert.match(String((heard.error as Error).cause), /EIO: \/secret\/disk/);
+    }
+    await host.close();
+  });
+
+  it("is the same when the host's own owner() or onError() throws", async () => {
+    const host = await startHost({
+      attach: {
+        owner: () => {
+          throw new Error("no database at 10.0.0.7");
+        },
+        onError: () => {
+          throw new Error("no logger");
+        },
+      },
+    });
+    const { error } = await send(host.url, "tasks/get", { taskId: "x" });
+    assert.deepEqual(error, { code: -32603, message: "Internal error" });
+    await host.close();
+  });
+});

@@ -104,16 +104,7 @@ export class FileLog implements Log {
     const batch = this.#takeBatch();
     const bodies = batch.flatMap((unit) => unit.bodies);
     try {
-      this.#refuseIfUnsure();
-      const bytes = encodeFrames(this.#nextSequence, bodies);
-      this.#cut();
-      this.#dirty = true;
-      writeAll(this.#file, bytes, this.#bytes);
-      if (this.#options.fsync) await this.#flush();
-      this.#dirty = false;
-      this.#bytes += bytes.length;
-      this.#nextSequence += bodies.length;
-      this.#appended += bodies.length;
+      if (bodies.length > 0) await this.#write(bodies);
     } catch (cause) {
       this.#cutIfPossible();
       const error = cause instanceof StoreFailedError
@@ -124,6 +115,19 @@ export class FileLog implements Log {
       return;
     }
     for (const unit of batch) unit.settled();
+  }
+
+  async #write(bodies: readonly string[]): Promise<void> {
+    this.#refuseIfUnsure();
+    const bytes = encodeFrames(this.#nextSequence, bodies);
+    this.#cut();
+    this.#dirty = true;
+    writeAll(this.#file, bytes, this.#bytes);
+    if (this.#options.fsync) await this.#flush();
+    this.#dirty = false;
+    this.#bytes += bytes.length;
+    this.#nextSequence += bodies.length;
+    this.#appended += bodies.length;
   }
 
   #takeBatch(): Unit[] {

@@ -16,7 +16,8 @@ export interface Log {
    * error it is called, in one go, for every entry that is not yet settled, so
    * that none stays whose predecessor is gone.
    *
-   * @param bodies The entries, each JSON on one line.
+   * @param bodies The entries, each JSON on one line; none, to wait for what was
+   * appended before.
    * @param settled Takes the outcome. It must not throw.
    */
   append(

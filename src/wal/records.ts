@@ -35,6 +35,11 @@ export class Records {
     return this.#liveBytes;
   }
 
+  /** Whether anything is on its way to the disk. */
+  get hasStaged(): boolean {
+    return this.#appended.size > 0;
+  }
+
   /** What a reader sees. */
   committed(taskId: string): StoredRecord | undefined {
     return this.#committed.get(taskId);

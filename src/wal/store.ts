@@ -124,7 +124,9 @@ export class LogTaskStore implements TaskStore {
     for (const [taskId, stored] of records.allAppended()) {
       if (this.#isExpired(stored, time)) expired.push(taskId);
     }
-    if (expired.length === 0) return 0;
+    // "None" also says that what another sweep deletes is gone for good, so it
+    // waits for that one's flush.
+    if (expired.length === 0 && !records.hasStaged) return 0;
     await this.#append(
       expired.map(deleteBody),
       expired.map((taskId) => ({ taskId, stored: undefined })),

@@ -7,7 +7,7 @@ import {
   type WalTaskStoreOptions,
 } from "../../src/wal/options.ts";
 import { WalTaskStore } from "../../wal.ts";
-import { aRecord } from "../support/records.ts";
+import { aRecord, CREATED_MS } from "../support/records.ts";
 import { describe, it } from "../support/runner.ts";
 import { rejects } from "../support/store_contract.ts";
 import { withTempDir } from "../support/wal_dir.ts";
@@ -122,6 +122,27 @@ describe("WalTaskStore, flushes", () => {
       await reopened.create(aRecord("b"));
     });
   });
+
+  it("a sweep that finds nothing waits for the one that took it", () =>
+    withFaults({ fsync: true }, async (store, disk) => {
+      await store.create(aRecord("a", { ttlMs: 10 }));
+      const flushes = disk.calls.sync;
+      const gate = new Gate();
+      disk.faults.sync = gate.wait;
+      const settled: string[] = [];
+      const sweep = async (name: string) => {
+        const count = await store.sweep(CREATED_MS + 10);
+        settled.push(`${name} ${count}`);
+      };
+      const first = sweep("first");
+      await gate.arrived;
+      const second = sweep("second");
+      assert.ok(await store.get("a", CREATED_MS));
+      gate.open();
+      await Promise.all([first, second]);
+      assert.deepEqual(settled, ["first 1", "second 0"]);
+      assert.equal(disk.calls.sync - flushes, 1);
+    }));
 
   it("close() waits for what is queued", () =>
     withFaults({ fsync: true }, async (store, disk) => {

@@ -12,7 +12,8 @@ const cases: Record<string, { good: string[]; bad: string[] }> = {
       "!#$%&'*+/=?^_`{|}~-@example.com",
       "ann@localhost",
       "ann@xn--bcher-kva.example",
-      `${"a".repeat(64)}@example.com`,
+      `${"a".repeat(242)}@example.com`,
+      `ann@${"a".repeat(63)}.com`,
     ],
     bad: [
       "",
@@ -35,7 +36,7 @@ const cases: Record<string, { good: string[]; bad: string[] }> = {
       "ann@example-.com",
       "ann@exa_mple.com",
       `ann@${"a".repeat(64)}.com`,
-      `${"a".repeat(250)}@example.com`,
+      `${"a".repeat(243)}@example.com`,
       "änn@example.com",
       "Ann <ann@example.com>",
     ],

@@ -1,0 +1,484 @@
+import assert from "node:assert/strict";
+import { ProtocolError } from "@modelcontextprotocol/server";
+import { z } from "zod";
+import {
+  isInputUnavailableError,
+  MemoryTaskStore,
+  StoreFailedError,
+  TaskFailure,
+  type TaskHandle,
+  type TaskRecord,
+} from "../../mod.ts";
+import { ownerOf, type TaskToolContext, type ToolResult } from "../../mcp.ts";
+import { DECLARED, send } from "../support/mcp_frames.ts";
+import { type McpHost, reaches, startHost } from "../support/mcp_host.ts";
+import { howMany, registerTools } from "../support/mcp_tools.ts";
+import { describe, it } from "../support/runner.ts";
+
+const UNDECLARED = { capabilities: { elicitation: { form: {} } } };
+
+/** Calls a tool, and waits for the end of its task. */
+async function taskOf(host: McpHost, name: string, args: object = {}) {
+  const { result } = await send(host.url, "tools/call", {
+    name,
+    arguments: args,
+  });
+  assert.equal(result.resultType, "task");
+  const { promise, resolve } = Promise.withResolvers<void>();
+  host.tasks.onTaskChanged(result.taskId, ({ status }) => {
+    if (status !== "working" && status !== "input_required") resolve();
+  });
+  await promise;
+  return (await send(host.url, "tasks/get", { taskId: result.taskId })).result;
+}
+
+/** Calls a tool without tasks. */
+function directly(host: McpHost, name: string, args: object = {}) {
+  return send(host.url, "tools/call", { name, arguments: args }, UNDECLARED);
+}
+
+/** A host with one tool. */
+function hostOf(
+  worker: (
+    task: TaskHandle,
+    ctx: TaskToolContext,
+  ) => ToolResult | void | Promise<ToolResult | void>,
+): Promise<McpHost> {
+  return startHost({
+    tools: ({ registerTool }) =>
+      registerTool("tool", {}, (_args, task, ctx) => worker(task, ctx)),
+  });
+}
+
+describe("a tool called by a client that declares the extension", () => {
+  it("answers with a flat task, durable before it is returned", async () => {
+    const host = await startHost({ tools: registerTools });
+    const { result } = await send(host.url, "tools/call", {
+      name: "until_cancelled",
+      arguments: {},
+    });
+    const { _meta, createdAt, lastUpdatedAt, taskId, ...rest } = result;
+    assert.deepEqual(rest, {
+      resultType: "task",
+      status: "working",
+      ttlMs: 3_600_000,
+      pollIntervalMs: 20,
+    });
+    assert.equal(createdAt, lastUpdatedAt);
+    assert.ok((await send(host.url, "tasks/get", { taskId })).result);
+    await host.close();
+  });
+
+  it("takes its ttlMs and pollIntervalMs from the tool", async () => {
+    const host = await startHost({ tools: registerTools });
+    const task = await taskOf(host, "double", { n: 4 });
+    assert.equal(task.ttlMs, 120_000);
+    assert.equal(task.pollIntervalMs, 15);
+    assert.equal(task.statusMessage, "doubling 4.0");
+    await host.close();
+  });
+
+  it("gives what the request itself would have given", async () => {
+    const host = await startHost({ tools: registerTools });
+    for (const [name, args] of [["double", { n: 4 }], ["tool_error", {}]]) {
+      const { result } = await directly(host, name as string, args as object);
+      const { _meta, ...direct } = result;
+      const task = await taskOf(host, name as string, args as object);
+      assert.equal(task.status, "completed");
+      assert.deepEqual(task.result, direct);
+    }
+    const { error } = await directly(host, "protocol_error");
+    const failed = await taskOf(host, "protocol_error");
+    assert.equal(failed.status, "failed");
+    assert.deepEqual(failed.error, error);
+    assert.deepEqual(error, {
+      code: -32055,
+      message: "the index is missing",
+      data: { index: 3 },
+    });
+    await host.close();
+  });
+
+  it("refuses arguments that the schema refuses, without a task", async () => {
+    const host = await startHost({ tools: registerTools });
+    const { result } = await send(host.url, "tools/call", {
+      name: "double",
+      arguments: { n: "four" },
+    });
+    assert.equal(result.resultType, "complete");
+    assert.equal(result.isError, true);
+    await host.close();
+  });
+
+  it("gets the arguments as the schema makes them", async () => {
+    const host = await startHost({
+      tools: ({ registerTool }) =>
+        registerTool("year", {
+          inputSchema: z.object({
+            day: z.iso.date().transform((text) => new Date(text)),
+          }),
+        }, ({ day }) => ({
+          content: [{ type: "text", text: `${day.getUTCFullYear()}` }],
+        })),
+    });
+    const { result } = await taskOf(host, "year", { day: "1987-06-05" });
+    assert.equal(result.content[0].text, "1987");
+    await host.close();
+  });
+
+  it("ends cancelled when it was cancelled", async () => {
+    const host = await startHost({ tools: registerTools });
+    const { result } = await send(host.url, "tools/call", {
+      name: "until_cancelled",
+      arguments: {},
+    });
+    await send(host.url, "tasks/cancel", { taskId: result.taskId });
+    const task = await reaches(host, result.taskId, "cancelled");
+    assert.ok(!("result" in task) && !("error" in task));
+    await host.close();
+  });
+
+  it("goes on when the connection drops before the answer", async () => {
+    const creating = Promise.withResolvers<void>();
+    const create = Promise.withResolvers<void>();
+    const aborted = Promise.withResolvers<void>();
+    const started = Promise.withResolvers<TaskHandle>();
+    const release = Promise.withResolvers<void>();
+    class SlowStore extends MemoryTaskStore {
+      override async create(record: TaskRecord): Promise<void> {
+        creating.resolve();
+        await create.promise;
+        await super.create(record);
+      }
+    }
+    const host = await startHost({
+      store: new SlowStore(),
+      attach: {
+        owner: (ctx) => {
+          ctx.mcpReq.signal.addEventListener("abort", () => aborted.resolve());
+          return ownerOf(ctx);
+        },
+      },
+      tools: ({ registerTool }) =>
+        registerTool("tool", {}, async (_args, task) => {
+          started.resolve(task);
+          await release.promise;
+          return { content: [{ type: "text", text: "in spite of it" }] };
+        }),
+    });
+    const dropped = new AbortController();
+    const call = send(host.url, "tools/call", { name: "tool", arguments: {} }, {
+      signal: dropped.signal,
+    });
+    await creating.promise;
+    dropped.abort();
+    await assert.rejects(call, { name: "AbortError" });
+    await aborted.promise;
+    create.resolve();
+    const { taskId, signal } = await started.promise;
+    assert.equal(signal.aborted, false);
+    release.resolve();
+    const task = await reaches(host, taskId, "completed");
+    assert.ok(task.status === "completed");
+    assert.deepEqual(task.result.content, [
+      { type: "text", text: "in spite of it" },
+    ]);
+    await host.close();
+  });
+
+  it("sends no notification for the call, even with a progress token", async () => {
+    const host = await startHost({ tools: registerTools });
+    const { messages } = await send(host.url, "tools/call", {
+      name: "double",
+      arguments: { n: 1 },
+    }, { meta: { progressToken: "p" } });
+    assert.equal(messages.length, 1);
+    await host.close();
+  });
+
+  it("is asked only for what it declared", async () => {
+    const refused = Promise.withResolvers<unknown>();
+    const host = await hostOf(async (task) => {
+      try {
+        await task.requestInput({
+          a: howMany("One?"),
+          b: { method: "roots/list" },
+        });
+      } catch (error) {
+        refused.resolve(error);
+        throw error;
+      }
+    });
+    const task = await taskOf(host, "tool");
+    assert.ok(isInputUnavailableError(await refused.promise));
+    assert.equal(task.result.isError, true);
+    assert.match(task.result.content[0].text, /capability roots/);
+    await host.close();
+  });
+
+  it("may be asked by URL if it declared that", async () => {
+    const url = {
+      method: "elicitation/create",
+      params: { mode: "url", message: "Sign in", url: "https://example.org/" },
+    } as const;
+    const host = await hostOf(async (task) => {
+      const { a } = await task.requestInput({ a: url });
+      return { content: [{ type: "text", text: JSON.stringify(a) }] };
+    });
+    const refused = await taskOf(host, "tool");
+    assert.match(refused.result.content[0].text, /elicitation\.url/);
+    const { result } = await send(
+      host.url,
+      "tools/call",
+      { name: "tool", arguments: {} },
+      { capabilities: { ...DECLARED, elicitation: { form: {}, url: {} } } },
+    );
+    const { taskId } = result;
+    const asked = await reaches(host, taskId, "input_required");
+    assert.ok(asked.status === "input_required");
+    assert.deepEqual(asked.inputRequests, { a: url });
+    await send(host.url, "tasks/update", {
+      taskId,
+      inputResponses: { a: { action: "accept" } },
+    });
+    const task = await reaches(host, taskId, "completed");
+    assert.equal(task.status, "completed");
+    await host.close();
+  });
+
+  it("leaves alone what the worker itself has ended", async () => {
+    const ends = {
+      complete: (task: TaskHandle) => task.complete({ content: [] }),
+      fail: (task: TaskHandle) => task.fail({ code: -32001, message: "no" }),
+      cancelled: (task: TaskHandle) => task.cancelled("enough"),
+    };
+    for (
+      const [end, status] of [
+        ["complete", "completed"],
+        ["fail", "failed"],
+        ["cancelled", "cancelled"],
+      ] as const
+    ) {
+      const host = await hostOf(async (task) => {
+        await ends[end](task);
+        return { content: [{ type: "text", text: "too late" }] };
+      });
+      assert.equal((await taskOf(host, "tool")).status, status);
+      await host.close();
+    }
+  });
+});
+
+describe("a tool with an output schema", () => {
+  const outputs = async (outputs: object) => {
+    const host = await startHost({
+      tools: ({ registerTool }) =>
+        registerTool("tool", {
+          outputSchema: z.object({ n: z.number() }),
+        }, () => outputs),
+    });
+    const { result } = await directly(host, "tool");
+    const { _meta, ...direct } = result;
+    const task = await taskOf(host, "tool");
+    await host.close();
+    assert.equal(task.status, "completed");
+    return [direct, task.result];
+  };
+
+  it("defers and completes", async () => {
+    const [direct, deferred] = await outputs({ structuredContent: { n: 5 } });
+    assert.deepEqual(deferred.structuredContent, { n: 5 });
+    assert.deepEqual(deferred, direct);
+  });
+
+  it("is checked as the SDK checks it: nothing, and something wrong", async () => {
+    for (const wrong of [{ content: [] }, { structuredContent: { n: "5" } }]) {
+      const [direct, deferred] = await outputs(wrong);
+      assert.equal(deferred.isError, true);
+      const [text, expected] = [deferred, direct].map((r) => r.content[0].text);
+      assert.match(text, /^Output validation error/);
+      assert.equal(text.slice(0, 60), expected.slice(0, 60));
+    }
+  });
+
+  it("may end with isError without structured content", async () => {
+    const [direct, deferred] = await outputs({
+      isError: true,
+      content: [{ type: "text", text: "no number today" }],
+    });
+    assert.deepEqual(deferred, direct);
+  });
+});
+
+describe("a tool called by a client without tasks", () => {
+  it("gets the result, and progress if it asked for it", async () => {
+    const host = await startHost({ tools: registerTools });
+    const quiet = await directly(host, "double", { n: 8 });
+    assert.equal(quiet.messages.length, 1);
+    assert.deepEqual(quiet.result.structuredContent, { doubled: 16 });
+    const { messages } = await send(host.url, "tools/call", {
+      name: "double",
+      arguments: { n: 8 },
+    }, { ...UNDECLARED, meta: { progressToken: "p" } });
+    assert.equal(messages.length, 2);
+    assert.deepEqual(messages[0].params, {
+      progressToken: "p",
+      progress: 1,
+      message: "doubling 8.0",
+    });
+    await host.close();
+  });
+
+  it("cannot be asked, and the worker may do without", async () => {
+    const host = await hostOf(async (task, ctx) => {
+      assert.equal(ctx.deferred, false);
+      assert.equal(await task.resumeInput(), undefined);
+      const error = await task.requestInput({ a: howMany("One?") }).catch(
+        (error: unknown) => error,
+      );
+      assert.ok(isInputUnavailableError(error));
+      return { content: [{ type: "text", text: "took the default" }] };
+    });
+    const { result } = await directly(host, "tool");
+    assert.equal(result.content[0].text, "took the default");
+    await host.close();
+  });
+
+  it("gets a readable tool error where the worker cannot do without", async () => {
+    const host = await startHost({ tools: registerTools });
+    const { result } = await directly(host, "sum");
+    assert.equal(result.isError, true);
+    assert.match(result.content[0].text, /without the tasks extension/);
+    await host.close();
+  });
+
+  it("gets a JSON-RPC error for TaskFailure and fail(), once", async () => {
+    const error = { code: -32044, message: "full", data: [1] };
+    for (
+      const worker of [
+        () => {
+          throw new TaskFailure(error);
+        },
+        async (task: TaskHandle) => {
+          await task.fail(error);
+          await assert.rejects(task.complete({}), {
+            code: "ERR_TASK_TERMINAL",
+          });
+          await assert.rejects(task.progress("x"), {
+            code: "ERR_TASK_TERMINAL",
+          });
+        },
+        () => {
+          throw new ProtocolError(-32044, "full", [1]);
+        },
+      ]
+    ) {
+      const host = await hostOf(worker);
+      assert.deepEqual((await directly(host, "tool")).error, error);
+      await host.close();
+    }
+  });
+
+  it("gets what the worker completed itself, and a word for cancelled()", async () => {
+    const completes = await hostOf(async (task) => {
+      await task.complete({ content: [{ type: "text", text: "first" }] });
+      return { content: [{ type: "text", text: "second" }] };
+    });
+    const first = await directly(completes, "tool");
+    assert.equal(first.result.content[0].text, "first");
+    await completes.close();
+
+    const gives_up = await hostOf((task) => task.cancelled("not today"));
+    const { result } = await directly(gives_up, "tool");
+    assert.equal(result.isError, true);
+    assert.equal(result.content[0].text, "not today");
+    await gives_up.close();
+  });
+
+  it("aborts the worker when the connection drops", async () => {
+    const started = Promise.withResolvers<void>();
+    const stopped = Promise.withResolvers<unknown>();
+    const host = await hostOf(async ({ signal }) => {
+      started.resolve();
+      await new Promise<void>((resolve) =>
+        signal.addEventListener("abort", () => resolve())
+      );
+      stopped.resolve(signal.reason);
+    });
+    const dropped = new AbortController();
+    const call = send(host.url, "tools/call", { name: "tool", arguments: {} }, {
+      ...UNDECLARED,
+      signal: dropped.signal,
+    });
+    await started.promise;
+    dropped.abort();
+    await assert.rejects(call, { name: "AbortError" });
+    const reason = await stopped.promise as { code: string };
+    assert.equal(reason.code, "ERR_TASK_CANCELLED");
+    await host.close();
+  });
+
+  it("does not see its signal abort after its answer", async () => {
+    const handles: TaskHandle[] = [];
+    const host = await hostOf((task) => {
+      handles.push(task);
+      return { content: [] };
+    });
+    await directly(host, "tool");
+    await directly(host, "tool");
+    assert.equal(handles[0].signal.aborted, false);
+    await host.close();
+  });
+});
+
+describe("a store that fails", () => {
+  class NoRoom extends MemoryTaskStore {
+    override create(): Promise<void> {
+      return Promise.reject(new Error("ENOSPC: /secret/disk"));
+    }
+  }
+
+  it("makes tools/call a generic -32603, with the cause for the host", async () => {
+    const host = await startHost({
+      store: new NoRoom(),
+      tools: registerTools,
+    });
+    const { error, body } = await send(host.url, "tools/call", {
+      name: "double",
+      arguments: { n: 2 },
+    });
+    assert.deepEqual(error, { code: -32603, message: "Internal error" });
+    assert.doesNotMatch(body, /ENOSPC|secret/);
+    const [{ error: heard, where }] = host.errors;
+    assert.deepEqual(where, { method: "tools/call", tool: "double" });
+    assert.match(String((heard as Error).cause), /ENOSPC: \/secret\/disk/);
+    assert.deepEqual(
+      (await directly(host, "double", { n: 2 })).result.structuredContent,
+      { doubled: 4 },
+    );
+    await host.close();
+  });
+
+  it("in a worker is no text for the client either", async () => {
+    const host = await hostOf(() => {
+      throw new StoreFailedError("read /secret/disk");
+    });
+    const { error } = await directly(host, "tool");
+    assert.deepEqual(error, { code: -32603, message: "Internal error" });
+    assert.equal(host.errors.length, 1);
+    await host.close();
+  });
+
+  it("says which limit was reached, since that is for the client", async () => {
+    const host = await startHost({
+      tools: registerTools,
+      lifecycle: { limits: { maxTasksPerOwner: 1 } },
+    });
+    const call = { name: "until_cancelled", arguments: {} };
+    assert.ok((await send(host.url, "tools/call", call)).result);
+    const { error } = await send(host.url, "tools/call", call);
+    assert.equal(error?.code, -32602);
+    assert.match(error.message, /maxTasksPerOwner is 1/);
+    await host.close();
+  });
+});

@@ -7,8 +7,8 @@
  * a run over its deadline, coverage of Deno's run below the thresholds of `deno.json`.
  */
 import { spawnSync } from "node:child_process";
-import { rmSync } from "node:fs";
-import { availableParallelism } from "node:os";
+import { mkdtempSync, rmSync } from "node:fs";
+import { availableParallelism, tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
@@ -126,8 +126,9 @@ async function main(): Promise<boolean> {
       } has it in its path`,
     );
   }
-  const coverageFolder = join(ROOT, "coverage");
-  if (coverage) rmSync(coverageFolder, { recursive: true, force: true });
+  const coverageFolder = coverage
+    ? mkdtempSync(join(tmpdir(), "coverage-"))
+    : undefined;
 
   stopChildrenOnSignals();
   const atOnce = Math.min(plan.length, AT_ONCE, availableParallelism());
@@ -145,7 +146,7 @@ async function main(): Promise<boolean> {
         files,
         deadlineMs,
         jobs,
-        coverage: coverage && runtime === "deno" ? coverageFolder : undefined,
+        coverage: runtime === "deno" ? coverageFolder : undefined,
         out,
       });
       const seconds = ((performance.now() - started) / 1_000).toFixed(1);
@@ -163,13 +164,14 @@ async function main(): Promise<boolean> {
     lines.push(`${runtime}: ${text(counts)}`);
     total = add(total, counts);
   }
-  if (coverage && filters.length === 0 && runtimes.includes("deno")) {
+  if (coverageFolder && filters.length === 0 && runtimes.includes("deno")) {
     console.log("\n== coverage of src/ on deno");
     if (!covered(coverageFolder)) {
       lines.push("coverage: below a threshold, counted as failed");
       total = add(total, { ...NONE, failed: 1 });
     }
   }
+  if (coverageFolder) rmSync(coverageFolder, { recursive: true, force: true });
   console.log(`\n${lines.join("\n")}`);
   console.log(text(total));
   return total.failed === 0;

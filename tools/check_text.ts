@@ -3,7 +3,7 @@
  * registry: `deno run -A tools/check_text.ts`.
  */
 import { spawnSync } from "node:child_process";
-import { readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
@@ -72,6 +72,7 @@ if (import.meta.main) {
     throw new Error(`Cannot list the committed files: ${listed.stderr}`);
   }
   for (const file of listed.stdout.split("\0").filter(Boolean)) {
+    if (!existsSync(join(root, file))) continue; // deleted, and not committed yet
     const content = readFileSync(join(root, file), "utf8");
     for (const found of isText(content) ? checkText(content) : []) {
       console.error(`${file}:${found}`);

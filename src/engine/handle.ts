@@ -158,16 +158,17 @@ export function createHandle(
     requests: Readonly<Record<string, InputRequest>>,
   ) => {
     const parsed = parseInputRequests(requests, limits);
-    const waiter = await writer.change(taskId, "request input", (record) => {
-      refuseTerminal(record);
-      if (isClosing()) throw new LifecycleClosedError("request input");
-      if (record.cancelRequestedAt !== undefined) {
-        throw new TaskCancelled(taskId);
-      }
-      live.checkWaiterLimit();
-      const patch = openRequests(record, parsed, limits);
-      return { patch, result: () => live.wait(taskId, Object.keys(parsed)) };
-    });
+    const waiter = await live.reserveWaiter(() =>
+      writer.change(taskId, "request input", (record) => {
+        refuseTerminal(record);
+        if (isClosing()) throw new LifecycleClosedError("request input");
+        if (record.cancelRequestedAt !== undefined) {
+          throw new TaskCancelled(taskId);
+        }
+        const patch = openRequests(record, parsed, limits);
+        return { patch, result: () => live.wait(taskId, Object.keys(parsed)) };
+      })
+    );
     return await waiter.answers;
   };
 
@@ -186,13 +187,21 @@ export function createHandle(
 
   const fail = async (error: JsonRpcError) => {
     const full = parseError(error, limits.maxDepth);
-    try {
-      await end("fail a task", failure(full, limits.maxStatusMessageLength));
-    } catch (cause) {
-      if (!isTaskEntryTooLargeError(cause)) throw cause;
-      const message = truncate(full.message, SHORT_MESSAGE_LENGTH);
-      const short = { code: full.code, message };
-      await end("fail a task", failure(short, SHORT_MESSAGE_LENGTH));
+    const { code } = full;
+    const message = truncate(full.message, SHORT_MESSAGE_LENGTH);
+    const { maxStatusMessageLength } = limits;
+    const outcomes = [
+      failure(full, maxStatusMessageLength),
+      failure({ code, message }, maxStatusMessageLength),
+      { ...failure({ code, message: "" }, 0), statusMessage: undefined },
+    ];
+    for (const [index, outcome] of outcomes.entries()) {
+      try {
+        return await end("fail a task", outcome);
+      } catch (cause) {
+        const isLast = index === outcomes.length - 1;
+        if (isLast || !isTaskEntryTooLargeError(cause)) throw cause;
+      }
     }
   };
 

@@ -6,9 +6,15 @@ import {
   isTaskEntryTooLargeError,
   LifecycleClosedError,
   show,
+  TaskEntryTooLargeError,
 } from "../errors.ts";
 import { expiresAt } from "../model/expiry.ts";
-import { applyAnswers } from "../model/input_round.ts";
+import {
+  type AppliedAnswers,
+  applyAnswers,
+  bytesToEnd,
+} from "../model/input_round.ts";
+import { jsonBytes } from "../model/json.ts";
 import { checkPositiveInteger, checkText, checkTtl } from "../model/limits.ts";
 import type { TaskRecord } from "../model/record.ts";
 import { isTerminalStatus } from "../model/status.ts";
@@ -141,6 +147,7 @@ export class TaskLifecycle {
    * @returns The answer to the request that became the task.
    * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: an argument is wrong.
    * @throws {LimitExceededError} `ERR_LIMIT_EXCEEDED`: a limit is reached.
+   * @throws {TaskEntryTooLargeError} `ERR_ENTRY_TOO_LARGE`: it would have no room for its end.
    * @throws {DuplicateTaskIdError} `ERR_DUPLICATE_TASK_ID`: `generateTaskId` gave an id that exists.
    * @throws {StoreFailedError} `ERR_STORE_FAILED`: the store failed.
    * @throws {LifecycleClosedError} `ERR_LIFECYCLE_CLOSED`: after `close()` was called.
@@ -150,11 +157,11 @@ export class TaskLifecycle {
     const record = this.#newRecord(init);
     const { store, now } = this.#options;
     const { taskId, owner } = record;
-    this.#quota.add(taskId, owner, expiresAt(record), now());
+    const uncount = this.#quota.add(taskId, owner, expiresAt(record), now());
     try {
       await guardStore("create a task", () => store.create(record));
     } catch (error) {
-      this.#quota.remove(taskId);
+      uncount();
       throw error;
     }
     return toCreateTaskResult(record);
@@ -196,8 +203,9 @@ export class TaskLifecycle {
    * @param taskId The task.
    * @param worker Does the work.
    * @returns Resolves when the worker has ended; never rejects, so that it
-   * need not be awaited. Throws are told to `onEvent`.
-   * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: the id is no string.
+   * need not be awaited. Throws are told to `onEvent`, and so is a worker that
+   * is not started because `close()` was called.
+   * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: the id is no string, or the worker no function.
    *
    * @example
    * ```ts
@@ -214,6 +222,19 @@ export class TaskLifecycle {
    * ```
    */
   run(taskId: string, worker: TaskWorker): Promise<void> {
+    checkTaskId(taskId);
+    if (typeof worker !== "function") {
+      throw new InvalidArgumentError(
+        `Cannot run a worker: the value is ${
+          show(worker)
+        }, a function is needed`,
+      );
+    }
+    if (this.#phase !== "open") {
+      const error = new LifecycleClosedError("run a worker");
+      this.#emit({ type: "worker_error", taskId, error, outcome: "none" });
+      return Promise.resolve();
+    }
     const task = this.handle(taskId);
     const run = runWorker(task, worker, this.#emit);
     this.#runs.add(run);
@@ -270,22 +291,26 @@ export class TaskLifecycle {
     const owner = ownerOf(access);
     const responses = checkResponses(inputResponses);
     const { limits, checkFormAnswers } = this.#options;
-    let taken: readonly string[] = [];
+    let applied: AppliedAnswers | undefined;
     const problems = await this.#writer.change(
       taskId,
       "update a task",
       (record) => {
         refuseForeign(record, taskId, owner);
-        const applied = applyAnswers(record, responses, {
+        const { patch, problems } = applied = applyAnswers(record, responses, {
           limits,
           checkAnswers: checkFormAnswers,
         });
-        taken = applied.taken;
-        return { patch: applied.patch, result: () => applied.problems };
+        return { patch, result: () => problems };
       },
     ).catch((error) => {
-      if (!isTaskEntryTooLargeError(error)) throw error;
-      return new Map(taken.map((key) => [key, "the task has no room for it"]));
+      // A store may take less than it says.
+      if (!applied || !isTaskEntryTooLargeError(error)) throw error;
+      const problem = "the task has no room for it";
+      return new Map([
+        ...applied.problems,
+        ...applied.taken.map((key) => [key, problem] as const),
+      ]);
     });
     if (problems.size > 0) {
       throw new InvalidInputResponseError(taskId, problems);
@@ -383,6 +408,13 @@ export class TaskLifecycle {
    */
   // deno-lint-ignore require-await -- a refusal has to be a rejection
   async close(options: CloseOptions = {}): Promise<void> {
+    if (typeof options !== "object" || options === null) {
+      throw new InvalidArgumentError(
+        `Cannot close: the argument is ${
+          show(options)
+        }, an object such as { graceMs } is needed`,
+      );
+    }
     const { graceMs = 5_000 } = options;
     if (typeof graceMs !== "number" || !(graceMs >= 0)) {
       throw new InvalidArgumentError(
@@ -446,7 +478,7 @@ export class TaskLifecycle {
       );
     }
     const at = new Date(this.#options.now()).toISOString();
-    return {
+    const record: TaskRecord = {
       taskId,
       status: "working",
       createdAt: at,
@@ -454,6 +486,11 @@ export class TaskLifecycle {
       ...fields,
       version: 1,
     };
+    const bytes = Math.max(jsonBytes(record), bytesToEnd(record, limits));
+    if (bytes > limits.maxRecordBytes) {
+      throw new TaskEntryTooLargeError(taskId, bytes, limits.maxRecordBytes);
+    }
+    return record;
   }
 
   #checkName(argument: string, value: unknown): string {
@@ -515,7 +552,7 @@ function checkResponses(
 /** Waits for a promise, but no longer than so many milliseconds. */
 async function within(ms: number, promise: Promise<void>): Promise<void> {
   const { promise: over, resolve } = Promise.withResolvers<void>();
-  const timer = startTimer(resolve, ms);
+  const timer = startTimer(resolve, ms, { keepAlive: true });
   await Promise.race([promise, over]);
   timer.stop();
 }

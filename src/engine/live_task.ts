@@ -42,10 +42,16 @@ export class LiveTask {
   held = false;
 
   #seen: TaskView | undefined;
+  #toldVersion = 0;
 
   /** @param taskId The task. */
   constructor(taskId: string) {
     this.taskId = taskId;
+  }
+
+  /** The newest version that was seen; 0 before the first. */
+  get version(): number {
+    return this.#seen?.version ?? 0;
   }
 
   /** Whether nobody is interested any more. */
@@ -109,15 +115,14 @@ export class LiveTask {
 
   #tell(record: TaskRecord, sight: Sight, terminal: boolean): void {
     const before = this.#seen;
-    if (before && record.version <= before.version) return;
-    const view = viewOf(record);
-    this.#seen = view;
+    const newer = record.version > this.version;
+    if (newer) this.#seen = viewOf(record);
+    // A read may have shown a version before its own writer gets here with it.
     const changed = sight.committed
-      ? sight.visible
-      : before
-      ? !sameView(before, view)
-      : terminal;
-    if (changed && this.subscriptions.size > 0) {
+      ? sight.visible && record.version > this.#toldVersion
+      : newer && (before ? before.text !== this.#seen?.text : terminal);
+    if (changed) {
+      this.#toldVersion = record.version;
       const task = toGetTaskResult(record);
       for (const subscription of this.subscriptions) subscription.tell(task);
     }
@@ -158,8 +163,4 @@ function viewOf(record: TaskRecord): TaskView {
       Object.keys(record.inputRequests ?? {}),
     ]),
   };
-}
-
-function sameView(one: TaskView, other: TaskView): boolean {
-  return one.text === other.text;
 }

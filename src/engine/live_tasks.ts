@@ -19,6 +19,14 @@ const DEADLINE_CHECK_MS = 60_000;
 /** Reads a record; `undefined` if the task does not exist. */
 export type ReadRecord = (taskId: string) => Promise<TaskRecord | undefined>;
 
+/** How much of a live task is in the totals. */
+interface Counted {
+  readonly waiters: number;
+  readonly listeners: number;
+}
+
+const NOTHING_COUNTED: Counted = { waiters: 0, listeners: 0 };
+
 /** When a live task ends, and the timer that looks. */
 interface Deadline {
   readonly at: number;
@@ -32,7 +40,9 @@ export class LiveTasks {
   readonly #emit: Emit;
   readonly #tasks: Map<string, LiveTask> = new Map();
   readonly #deadlines: Map<LiveTask, Deadline> = new Map();
+  readonly #counted: WeakMap<LiveTask, Counted> = new WeakMap();
   #waiters = 0;
+  #reservedWaiters = 0;
   #listeners = 0;
   #observer: Timer | undefined;
   #closed = false;
@@ -79,8 +89,7 @@ export class LiveTasks {
     }
     const live = this.#enter(taskId);
     const subscription = createSubscription(taskId, listener, this.#emit);
-    live.subscriptions.add(subscription);
-    this.#listeners++;
+    this.#settle(live, () => live.subscriptions.add(subscription));
     return () => {
       subscription.cancel();
       this.#settle(live, () => live.subscriptions.delete(subscription));
@@ -88,18 +97,27 @@ export class LiveTasks {
   }
 
   /**
-   * Refuses a waiter that would be one too many.
+   * Keeps a place for a waiter while its requests are being written, so that
+   * calls that are made at once do not all take the last one.
    *
+   * @param write Writes the requests and makes the waiter with {@linkcode wait}.
+   * @returns What it gives.
    * @throws {LimitExceededError} `ERR_LIMIT_EXCEEDED`: there are too many.
    */
-  checkWaiterLimit(): void {
+  async reserveWaiter<T>(write: () => Promise<T>): Promise<T> {
     const { maxWaiters } = this.#options.limits;
-    if (this.#waiters >= maxWaiters) {
+    if (this.#waiters + this.#reservedWaiters >= maxWaiters) {
       throw new LimitExceededError(
         "maxWaiters",
         maxWaiters,
         "Cannot request input: too many calls wait for answers",
       );
+    }
+    this.#reservedWaiters++;
+    try {
+      return await write();
+    } finally {
+      this.#reservedWaiters--;
     }
   }
 
@@ -113,9 +131,10 @@ export class LiveTasks {
   wait(taskId: string, keys: readonly string[]): Waiter {
     const waiter = createWaiter(keys);
     const live = this.hold(taskId);
-    live.waiters.add(waiter);
-    this.#waiters++;
-    if (this.#closed) this.#settle(live, () => live.close());
+    this.#settle(live, () => {
+      live.waiters.add(waiter);
+      if (this.#closed) live.close();
+    });
     return waiter;
   }
 
@@ -139,9 +158,12 @@ export class LiveTasks {
   see(record: TaskRecord, sight: Sight = READ): void {
     const live = this.#tasks.get(record.taskId);
     if (!live) return;
+    const stale = record.version < live.version;
     const ended = this.#settle(live, () => live.see(record, sight));
     if (ended) this.#leave(live);
-    else if (this.#tasks.has(record.taskId)) this.#watchDeadline(live, record);
+    else if (!stale && this.#tasks.get(record.taskId) === live) {
+      this.#watchDeadline(live, record);
+    }
   }
 
   /**
@@ -187,13 +209,20 @@ export class LiveTasks {
     this.#observeWhileNeeded();
   }
 
-  /** Keeps the counts right through a change, and forgets who is not needed. */
+  /**
+   * Keeps the totals right through a change, and forgets who is not needed. A
+   * change may lead to another one inside it: an abort listener unsubscribes.
+   */
   #settle<T>(live: LiveTask, change: () => T): T {
-    const waiters = live.waiters.size;
-    const listeners = live.subscriptions.size;
     const value = change();
-    this.#waiters -= waiters - live.waiters.size;
-    this.#listeners -= listeners - live.subscriptions.size;
+    const before = this.#counted.get(live) ?? NOTHING_COUNTED;
+    const now = {
+      waiters: live.waiters.size,
+      listeners: live.subscriptions.size,
+    };
+    this.#waiters += now.waiters - before.waiters;
+    this.#listeners += now.listeners - before.listeners;
+    this.#counted.set(live, now);
     if (live.idle) this.#leave(live);
     return value;
   }
@@ -229,7 +258,7 @@ export class LiveTasks {
     this.#stopDeadline(live);
     if (at === Infinity) return;
     const check = () => {
-      const leftMs = at - this.#options.now();
+      const leftMs = at - this.#now(live.taskId);
       if (leftMs <= 0) {
         this.#deadlines.delete(live);
         void this.#look(live.taskId);
@@ -239,6 +268,16 @@ export class LiveTasks {
       this.#deadlines.set(live, { at, timer });
     };
     check();
+  }
+
+  /** The time; a clock that is broken just now has to be asked again, not to bring the process down. */
+  #now(taskId: string): number {
+    try {
+      return this.#options.now();
+    } catch (error) {
+      this.#emit({ type: "error", operation: "read the clock", taskId, error });
+      return -Infinity;
+    }
   }
 
   #stopDeadline(live: LiveTask): void {

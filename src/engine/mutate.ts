@@ -38,13 +38,8 @@ const MAX_ATTEMPTS = 64;
 /** The longest pause between two tries, in milliseconds. */
 const MAX_PAUSE_MS = 100;
 
-/** The fields whose size a caller can grow. */
-const PAYLOADS = [
-  "result",
-  "error",
-  "inputRequests",
-  "inputResponses",
-] as const;
+/** The fields whose size the worker decides at the end; input is measured where it is made. */
+const PAYLOADS = ["result", "error"] as const;
 
 /** Reads and writes tasks. */
 export class TaskWriter {
@@ -107,7 +102,6 @@ export class TaskWriter {
         try {
           return await this.#attempt(taskId, operation, decide);
         } catch (error) {
-          if (isTaskNotFoundError(error)) this.#live.gone(taskId);
           if (!isConcurrentUpdateError(error) || attempt === MAX_ATTEMPTS) {
             throw error;
           }
@@ -124,7 +118,10 @@ export class TaskWriter {
   ): Promise<T> {
     const { store, now } = this.#options;
     const before = await this.read(taskId);
-    if (!before) throw new TaskNotFoundError(taskId);
+    if (!before) {
+      this.#live.gone(taskId);
+      throw new TaskNotFoundError(taskId);
+    }
     this.#live.see(before);
     const change = decide(before);
     if (!change.patch) return change.result();
@@ -136,7 +133,10 @@ export class TaskWriter {
     const after = await guardStore(
       operation,
       () => store.update(taskId, patch, before.version, at),
-    );
+    ).catch((error) => {
+      if (isTaskNotFoundError(error)) this.#live.gone(taskId);
+      throw error;
+    });
     const result = change.result();
     this.#live.see(after, { committed: true, visible: !change.silent });
     return result;

@@ -2,6 +2,7 @@
 
 import { InvalidArgumentError, show } from "../errors.ts";
 import {
+  checkFunction,
   checkPositiveInteger,
   checkTtl,
   resolveLimits,
@@ -118,10 +119,15 @@ export function resolveOptions(options: TaskLifecycleOptions): ResolvedOptions {
       );
     }
   }
-  const limits = resolveLimits(
-    options.limits ?? {},
-    store.traits?.maxRecordBytes,
-  );
+  const { checkFormAnswers = true } = options;
+  if (typeof checkFormAnswers !== "boolean") {
+    throw new InvalidArgumentError(
+      `Cannot use checkFormAnswers: the value is ${
+        show(checkFormAnswers)
+      }, true or false is needed`,
+    );
+  }
+  const limits = resolveLimits(options.limits, store.traits?.maxRecordBytes);
   return {
     store,
     defaultTtlMs: options.defaultTtlMs === undefined
@@ -132,15 +138,16 @@ export function resolveOptions(options: TaskLifecycleOptions): ResolvedOptions {
     defaultPollIntervalMs: interval(options, "defaultPollIntervalMs", 1_000),
     sweepIntervalMs: interval(options, "sweepIntervalMs", 60_000),
     observeIntervalMs: interval(options, "observeIntervalMs", 1_000),
-    checkFormAnswers: options.checkFormAnswers ?? true,
+    checkFormAnswers,
     limits,
-    now: wholeMilliseconds(callable(options, "now", Date.now)),
-    generateTaskId: callable(
-      options,
+    now: wholeMilliseconds(checkFunction("now", options.now ?? Date.now)),
+    generateTaskId: checkFunction(
       "generateTaskId",
-      () => crypto.randomUUID(),
+      options.generateTaskId ?? (() => crypto.randomUUID()),
     ),
-    onEvent: options.onEvent,
+    onEvent: options.onEvent === undefined
+      ? undefined
+      : checkFunction("onEvent", options.onEvent),
   };
 }
 
@@ -154,25 +161,14 @@ function interval(
   return value === null ? null : checkPositiveInteger(name, value);
 }
 
-function callable<Name extends "now" | "generateTaskId">(
-  options: TaskLifecycleOptions,
-  name: Name,
-  otherwise: NonNullable<TaskLifecycleOptions[Name]>,
-): NonNullable<TaskLifecycleOptions[Name]> {
-  const value = options[name] ?? otherwise;
-  if (typeof value !== "function") {
-    throw new InvalidArgumentError(
-      `Cannot use ${name}: the value is ${show(value)}, a function is needed`,
-    );
-  }
-  return value;
-}
+/** The last millisecond that a date can be, and the first with a minus. */
+const LAST_DATE_MS = 8.64e15;
 
 /** A clock that a host made may be finer than a date can be, or broken. */
 function wholeMilliseconds(now: () => number): () => number {
   return () => {
     const time = now();
-    if (!Number.isFinite(time)) {
+    if (typeof time !== "number" || !(Math.abs(time) <= LAST_DATE_MS)) {
       throw new InvalidArgumentError(
         `Cannot use now(): it gave ${
           show(time)

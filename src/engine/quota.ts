@@ -27,6 +27,7 @@ export class TaskQuota {
    * @param owner Its owner.
    * @param expiresAt When it expires, in milliseconds since the epoch.
    * @param now The time.
+   * @returns Takes it back, if the task was not created.
    * @throws {LimitExceededError} `ERR_LIMIT_EXCEEDED`: there would be too many.
    */
   add(
@@ -34,9 +35,11 @@ export class TaskQuota {
     owner: string | undefined,
     expiresAt: number,
     now: number,
-  ): void {
+  ): () => void {
     const { maxTasks, maxTasksPerOwner } = this.#limits;
-    if (maxTasks === null && maxTasksPerOwner === null) return;
+    const isOff = maxTasks === null && maxTasksPerOwner === null;
+    // An id that is counted already will be refused by the store.
+    if (isOff || this.#tasks.has(taskId)) return () => {};
     const full = () =>
       maxTasks !== null && this.#tasks.size >= maxTasks
         ? (["maxTasks", maxTasks] as const)
@@ -56,14 +59,10 @@ export class TaskQuota {
     }
     this.#tasks.set(taskId, { owner, expiresAt });
     this.#owners.set(owner, (this.#owners.get(owner) ?? 0) + 1);
+    return () => this.#remove(taskId);
   }
 
-  /**
-   * Stops counting a task.
-   *
-   * @param taskId The task.
-   */
-  remove(taskId: string): void {
+  #remove(taskId: string): void {
     const task = this.#tasks.get(taskId);
     if (!task) return;
     this.#tasks.delete(taskId);
@@ -74,7 +73,7 @@ export class TaskQuota {
 
   #forgetExpired(now: number): void {
     for (const [taskId, task] of this.#tasks) {
-      if (task.expiresAt <= now) this.remove(taskId);
+      if (task.expiresAt <= now) this.#remove(taskId);
     }
   }
 }

@@ -1,4 +1,4 @@
-/** Timers that keep no process alive and may be longer than 2^31 ms. */
+/** Timers that keep no process alive, unless asked to, and may be longer than 2^31 ms. */
 
 /** The longest delay that `setTimeout` takes; a longer one fires at once. */
 const LONGEST_MS = 2 ** 31 - 1;
@@ -14,9 +14,14 @@ export interface Timer {
  *
  * @param call The function.
  * @param delayMs The delay; below zero it counts as zero.
+ * @param options `keepAlive`: somebody waits for it, so the process must not end before.
  * @returns The timer.
  */
-export function startTimer(call: () => void, delayMs: number): Timer {
+export function startTimer(
+  call: () => void,
+  delayMs: number,
+  options: { readonly keepAlive?: boolean } = {},
+): Timer {
   let id: ReturnType<typeof setTimeout>;
   const arm = (leftMs: number) => {
     const stepMs = Math.min(Math.max(leftMs, 0), LONGEST_MS);
@@ -25,7 +30,7 @@ export function startTimer(call: () => void, delayMs: number): Timer {
       stepMs,
     );
     // Node, Bun and Deno give an object here, other platforms a number.
-    (id as { unref?: () => void }).unref?.();
+    if (!options.keepAlive) (id as { unref?: () => void }).unref?.();
   };
   arm(delayMs);
   return { stop: () => clearTimeout(id) };

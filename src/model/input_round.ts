@@ -6,8 +6,9 @@ import {
   InvalidInputRequestError,
   LimitExceededError,
   show,
+  TaskEntryTooLargeError,
 } from "../errors.ts";
-import { jsonBytes, setOwn, utf8Bytes } from "./json.ts";
+import { jsonBytes, setOwn } from "./json.ts";
 import {
   type InputRequest,
   type InputRequests,
@@ -22,11 +23,29 @@ import type { TaskLimits } from "./limits.ts";
 import type { TaskPatch, TaskRecord } from "./record.ts";
 
 /**
- * Bytes that stay free in a record for the error that ends it, so that `fail`
- * always fits (rule I13).
+ * Bytes that input leaves free in a record: for the error that ends it, so that
+ * `fail` always fits (rule I13), and for what is small, such as a cancel.
  */
 function reservedBytes(limits: TaskLimits): number {
   return Math.min(8 * 1024, Math.floor(limits.maxRecordBytes / 4));
+}
+
+/**
+ * Counts what a record has to hold at its end: what the end does not drop, and
+ * room for an error.
+ *
+ * @param record The record.
+ * @param limits The limits in force.
+ * @returns The number of bytes.
+ */
+export function bytesToEnd(record: TaskRecord, limits: TaskLimits): number {
+  const dropped = {
+    statusMessage: undefined,
+    inputRequests: undefined,
+    inputResponses: undefined,
+    takenInputKeys: undefined,
+  };
+  return jsonBytes({ ...record, ...dropped }) + reservedBytes(limits);
 }
 
 /**
@@ -84,7 +103,8 @@ export function parseInputRequests(
  * @param limits The limits in force.
  * @returns The change, `lastUpdatedAt` aside.
  * @throws {DuplicateInputKeyError} `ERR_DUPLICATE_INPUT_KEY`: a key was used before.
- * @throws {LimitExceededError} `ERR_LIMIT_EXCEEDED`: the task would have used too many keys.
+ * @throws {LimitExceededError} `ERR_LIMIT_EXCEEDED`: the task would have used too many keys, or its keys leave no room for its end.
+ * @throws {TaskEntryTooLargeError} `ERR_ENTRY_TOO_LARGE`: the requests do not fit.
  */
 export function openRequests(
   record: TaskRecord,
@@ -103,20 +123,26 @@ export function openRequests(
       `Cannot request input: the task would have used ${used.size} keys`,
     );
   }
-  const usedInputKeys = [...used];
-  const keyBytes = jsonBytes(usedInputKeys);
-  if (keyBytes + reservedBytes(limits) > limits.maxRecordBytes) {
-    throw new LimitExceededError(
-      "maxRecordBytes",
-      limits.maxRecordBytes,
-      `Cannot request input: the task's input keys would take ${keyBytes} bytes, which leaves no room for its end`,
-    );
-  }
-  return {
+  const patch: TaskPatch = {
     status: "input_required",
     inputRequests: merge(record.inputRequests, requests),
-    usedInputKeys,
+    usedInputKeys: [...used],
   };
+  const next = { ...record, ...patch };
+  const { maxRecordBytes } = limits;
+  if (bytesToEnd(next, limits) > maxRecordBytes) {
+    throw new LimitExceededError(
+      "maxRecordBytes",
+      maxRecordBytes,
+      `Cannot request input: the task's ${used.size} input keys would leave no room for its end`,
+    );
+  }
+  const bytes = jsonBytes(next);
+  const maxBytes = maxRecordBytes - reservedBytes(limits);
+  if (bytes > maxBytes) {
+    throw new TaskEntryTooLargeError(record.taskId, bytes, maxBytes);
+  }
+  return patch;
 }
 
 /** What an update of a client comes to. */
@@ -162,9 +188,11 @@ export function applyAnswers(
     if ("response" in parsed) {
       room ??= limits.maxRecordBytes - jsonBytes(record) -
         reservedBytes(limits);
-      const bytes = jsonBytes(parsed.response) + utf8Bytes(key);
-      if (bytes <= Math.max(room, 0)) {
-        room -= bytes;
+      const bytes = jsonBytes(parsed.response);
+      // The request goes, the key moves, and is named again when it is taken.
+      const growth = bytes - jsonBytes(request) + jsonBytes(key) + 1;
+      if (growth <= Math.max(room, 0)) {
+        room -= growth;
         setOwn(good, key, parsed.response);
       } else problem = `the answer takes ${bytes} bytes, too many for the task`;
     }

@@ -112,12 +112,23 @@ const OPTIONAL = new Set<string>(["maxTtlMs", "maxTasks", "maxTasksPerOwner"]);
  * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: one of them is none.
  */
 export function resolveLimits(
-  given: Partial<TaskLimits>,
+  given: Partial<TaskLimits> | undefined,
   storeMaxRecordBytes: number | undefined,
 ): TaskLimits {
   const limits: Record<string, number | null> = { ...DEFAULT_LIMITS };
   if (storeMaxRecordBytes !== undefined) {
-    limits.maxRecordBytes = storeMaxRecordBytes;
+    limits.maxRecordBytes = checkPositiveInteger(
+      "store.traits.maxRecordBytes",
+      storeMaxRecordBytes,
+    );
+  }
+  if (given === undefined) return limits as unknown as TaskLimits;
+  if (typeof given !== "object" || given === null) {
+    throw new InvalidArgumentError(
+      `Cannot set limits: the value is ${
+        show(given)
+      }, an object such as { maxInputKeys } is needed`,
+    );
   }
   for (const [name, value] of Object.entries(given)) {
     if (value === undefined) continue;
@@ -158,6 +169,23 @@ export function checkPositiveInteger(name: string, value: unknown): number {
     );
   }
   return value as number;
+}
+
+/**
+ * Checks that a value is a function.
+ *
+ * @param name The name of the argument or option.
+ * @param value The value.
+ * @returns The value.
+ * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: it is not.
+ */
+export function checkFunction<F>(name: string, value: F): F {
+  if (typeof value !== "function") {
+    throw new InvalidArgumentError(
+      `Cannot use ${name}: the value is ${show(value)}, a function is needed`,
+    );
+  }
+  return value;
 }
 
 /**

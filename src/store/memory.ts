@@ -8,6 +8,7 @@ import {
 } from "../errors.ts";
 import { isExpired } from "../model/expiry.ts";
 import { copyJson } from "../model/json.ts";
+import { checkFunction } from "../model/limits.ts";
 import {
   applyTaskPatch,
   type TaskPatch,
@@ -50,9 +51,10 @@ export class MemoryTaskStore implements TaskStore {
    * Makes an empty store.
    *
    * @param options The options.
+   * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: `now` is no function.
    */
   constructor(options: MemoryTaskStoreOptions = {}) {
-    this.#now = options.now ?? Date.now;
+    this.#now = checkFunction("now", options.now ?? Date.now);
   }
 
   /**

@@ -6,12 +6,13 @@ import {
   isNotJsonError,
   isTaskAlreadyTerminalError,
   isTaskCancelled,
+  isTaskEntryTooLargeError,
   isTaskFailure,
+  JSON_RPC_CODES,
   type JsonRpcError,
-  TASK_ERRORS,
   type TaskErrorCode,
 } from "../errors.ts";
-import type { JsonObject } from "../model/json.ts";
+import { type JsonObject, truncate } from "../model/json.ts";
 import type { Emit, WorkerOutcome } from "./events.ts";
 import type { TaskHandle } from "./handle.ts";
 
@@ -38,6 +39,9 @@ const NOT_OUTCOMES_OF_ITS_OWN: readonly TaskErrorCode[] = [
   "ERR_TASK_NOT_FOUND",
   "ERR_TASK_TERMINAL",
 ];
+
+/** Code units that are kept of a message which does not fit into its task. */
+const SHORT_TEXT_LENGTH = 256;
 
 /** How far a chain of causes is followed. */
 const MAX_CAUSES = 8;
@@ -104,13 +108,28 @@ async function conclude(
       await failWith(task, failure);
       return "failed";
     }
-    const content = [{ type: "text", text: messageOf(error) }];
-    await task.complete({ content, isError: true });
-    return "completed";
+    return await completeWith(task, messageOf(error));
   } catch (cause) {
     emit({ type: "error", operation: "end a task", taskId, error: cause });
     return "none";
   }
+}
+
+/** Completes a task with the text of an ordinary throw, with as much of it as fits. */
+async function completeWith(
+  task: TaskHandle,
+  message: string,
+): Promise<WorkerOutcome> {
+  for (const text of [message, truncate(message, SHORT_TEXT_LENGTH)]) {
+    try {
+      await task.complete({ content: [{ type: "text", text }], isError: true });
+      return "completed";
+    } catch (cause) {
+      if (!isTaskEntryTooLargeError(cause)) throw cause;
+    }
+  }
+  await task.fail({ code: JSON_RPC_CODES.internalError, message });
+  return "failed";
 }
 
 /** Fails a task, without the data if that is no JSON. */
@@ -132,17 +151,19 @@ async function failWith(task: TaskHandle, error: JsonRpcError): Promise<void> {
  * @returns Whether it is no outcome of the work.
  */
 export function isNoOutcome(error: unknown, taskId: string): boolean {
-  let current = error;
-  for (let depth = 0; depth < MAX_CAUSES; depth++) {
-    if (NOT_OUTCOMES.some((code) => hasErrorCode(current, code))) return true;
-    if (
-      NOT_OUTCOMES_OF_ITS_OWN.some((code) => hasErrorCode(current, code)) &&
-      (current as { taskId?: unknown }).taskId === taskId
-    ) return true;
-    if (!(current instanceof Error)) return false;
-    current = current.cause;
-  }
-  return false;
+  return readOr(false, () => {
+    let current = error;
+    for (let depth = 0; depth < MAX_CAUSES; depth++) {
+      if (NOT_OUTCOMES.some((code) => hasErrorCode(current, code))) return true;
+      if (
+        NOT_OUTCOMES_OF_ITS_OWN.some((code) => hasErrorCode(current, code)) &&
+        (current as { taskId?: unknown }).taskId === taskId
+      ) return true;
+      if (!(current instanceof Error)) return false;
+      current = current.cause;
+    }
+    return false;
+  });
 }
 
 /**
@@ -152,18 +173,40 @@ export function isNoOutcome(error: unknown, taskId: string): boolean {
  * @returns The error; `undefined` for an ordinary throw.
  */
 export function asJsonRpcError(error: unknown): JsonRpcError | undefined {
-  if (isTaskFailure(error)) return error.error;
-  if (typeof error !== "object" || error === null) return undefined;
-  const { name, code, message, data } = error as Record<string, unknown>;
-  const isOurs = typeof code === "string" && Object.hasOwn(TASK_ERRORS, code);
-  if (isOurs || !Number.isSafeInteger(code)) return undefined;
-  const inRange = (code as number) >= -32768 && (code as number) <= -32000;
-  if (name !== "ProtocolError" && !inRange) return undefined;
-  return {
-    code: code as number,
-    message: typeof message === "string" ? message : "",
-    ...(data !== undefined && { data }),
-  };
+  return readOr(undefined, () => {
+    if (isTaskFailure(error)) {
+      const { error: carried } = error as { readonly error: unknown };
+      return isJsonRpcError(carried) ? carried : {
+        code: JSON_RPC_CODES.internalError,
+        message: messageOf(error),
+      };
+    }
+    if (typeof error !== "object" || error === null) return undefined;
+    const { name, code, message, data } = error as Record<string, unknown>;
+    if (!Number.isSafeInteger(code)) return undefined;
+    const inRange = (code as number) >= -32768 && (code as number) <= -32000;
+    if (name !== "ProtocolError" && !inRange) return undefined;
+    return {
+      code: code as number,
+      message: typeof message === "string" ? message : "",
+      ...(data !== undefined && { data }),
+    };
+  });
+}
+
+function isJsonRpcError(value: unknown): value is JsonRpcError {
+  if (typeof value !== "object" || value === null) return false;
+  const { code, message } = value as Record<string, unknown>;
+  return Number.isSafeInteger(code) && typeof message === "string";
+}
+
+/** Reads what was thrown: a proxy or a getter may throw in its turn. */
+function readOr<T>(otherwise: T, read: () => T): T {
+  try {
+    return read();
+  } catch {
+    return otherwise;
+  }
 }
 
 /**
@@ -173,9 +216,8 @@ export function asJsonRpcError(error: unknown): JsonRpcError | undefined {
  * @returns Its message, or the value as text.
  */
 export function messageOf(error: unknown): string {
-  try {
-    return error instanceof Error ? error.message : String(error);
-  } catch {
-    return "Unknown error";
-  }
+  return readOr(
+    "Unknown error",
+    () => String(error instanceof Error ? error.message : error),
+  );
 }

@@ -236,7 +236,8 @@ export class TaskLifecycle {
       return Promise.resolve();
     }
     const task = this.handle(taskId);
-    const run = runWorker(task, worker, this.#emit);
+    const look = () => this.#live.look(taskId);
+    const run = runWorker(task, worker, this.#emit, look);
     this.#runs.add(run);
     return run.finally(() => this.#runs.delete(run));
   }

@@ -178,6 +178,22 @@ export class LiveTasks {
     this.#leave(live);
   }
 
+  /**
+   * Reads a task, and shows the record to whom it concerns in this process.
+   *
+   * @param taskId The task.
+   */
+  async look(taskId: string): Promise<void> {
+    try {
+      const record = await this.#read(taskId);
+      if (record) this.see(record);
+      else this.gone(taskId);
+    } catch (error) {
+      if (this.#closed) return;
+      this.#emit({ type: "error", operation: "observe a task", taskId, error });
+    }
+  }
+
   /** Ends every signal, waiter and listener. */
   close(): void {
     this.#closed = true;
@@ -198,7 +214,7 @@ export class LiveTasks {
     }
     this.#tasks.set(taskId, live);
     this.#observeWhileNeeded();
-    void this.#look(taskId);
+    void this.look(taskId);
     return live;
   }
 
@@ -227,17 +243,6 @@ export class LiveTasks {
     return value;
   }
 
-  async #look(taskId: string): Promise<void> {
-    try {
-      const record = await this.#read(taskId);
-      if (record) this.see(record);
-      else this.gone(taskId);
-    } catch (error) {
-      if (this.#closed) return;
-      this.#emit({ type: "error", operation: "observe a task", taskId, error });
-    }
-  }
-
   #observeWhileNeeded(): void {
     const { observeIntervalMs } = this.#options;
     if (this.#tasks.size === 0 || this.#closed) {
@@ -246,7 +251,7 @@ export class LiveTasks {
     } else if (observeIntervalMs !== null) {
       this.#observer ??= startLoop(async () => {
         for (const taskId of [...this.#tasks.keys()]) {
-          if (this.#tasks.has(taskId)) await this.#look(taskId);
+          if (this.#tasks.has(taskId)) await this.look(taskId);
         }
       }, observeIntervalMs);
     }
@@ -261,7 +266,7 @@ export class LiveTasks {
       const leftMs = at - this.#now(live.taskId);
       if (leftMs <= 0) {
         this.#deadlines.delete(live);
-        void this.#look(live.taskId);
+        void this.look(live.taskId);
         return;
       }
       const timer = startTimer(check, Math.min(leftMs, DEADLINE_CHECK_MS));

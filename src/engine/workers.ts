@@ -52,11 +52,14 @@ const MAX_CAUSES = 8;
  * @param task The handle.
  * @param worker The worker.
  * @param emit Where throws are told.
+ * @param look Looks at the record, so that the signal knows of a cancel that
+ * was stored elsewhere.
  */
 export async function runWorker(
   task: TaskHandle,
   worker: TaskWorker,
   emit: Emit,
+  look: () => Promise<void>,
 ): Promise<void> {
   const { taskId } = task;
   let ended = false;
@@ -81,7 +84,9 @@ export async function runWorker(
     const endedElsewhere = result === undefined &&
       isTaskAlreadyTerminalError(error) && error.taskId === taskId;
     if (!endedElsewhere) {
-      const outcome = ended ? "none" : await conclude(watched, error, emit);
+      const outcome = ended
+        ? "none"
+        : await conclude(watched, error, emit, look);
       emit({ type: "worker_error", taskId, error, outcome });
     }
   }
@@ -92,12 +97,14 @@ async function conclude(
   task: TaskHandle,
   error: unknown,
   emit: Emit,
+  look: () => Promise<void>,
 ): Promise<WorkerOutcome> {
   const { taskId, signal } = task;
+  if (isNoOutcome(error, taskId)) return "none";
+  // The throw may come before the next look, and the record decides (rule I14).
+  if (!signal.aborted) await look();
   const cancelled = isTaskCancelled(signal.reason);
-  if (isNoOutcome(error, taskId) || (signal.aborted && !cancelled)) {
-    return "none";
-  }
+  if (signal.aborted && !cancelled) return "none";
   try {
     if (cancelled) {
       await task.cancelled();

@@ -65,6 +65,10 @@ describe("a tool called by a client that declares the extension", () => {
       pollIntervalMs: 20,
     });
     assert.equal(createdAt, lastUpdatedAt);
+    assert.deepEqual(_meta["io.modelcontextprotocol/serverInfo"], {
+      name: "tests",
+      version: "1.2.3",
+    });
     assert.ok((await send(host.url, "tasks/get", { taskId })).result);
     await host.close();
   });

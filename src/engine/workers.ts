@@ -81,8 +81,10 @@ export async function runWorker(
     result = await worker(watched);
     if (!ended) await watched.complete(result ?? {});
   } catch (error) {
-    const endedElsewhere = result === undefined &&
-      isTaskAlreadyTerminalError(error) && error.taskId === taskId;
+    const endedElsewhere = result === undefined && readOr(
+      false,
+      () => isTaskAlreadyTerminalError(error) && error.taskId === taskId,
+    );
     if (!endedElsewhere) {
       const outcome = ended
         ? "none"

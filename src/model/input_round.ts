@@ -3,7 +3,6 @@
 import {
   DuplicateInputKeyError,
   InvalidArgumentError,
-  InvalidInputRequestError,
   LimitExceededError,
   show,
   TaskEntryTooLargeError,
@@ -103,8 +102,8 @@ export function parseInputRequests(
  * @param limits The limits in force.
  * @returns The change, `lastUpdatedAt` aside.
  * @throws {DuplicateInputKeyError} `ERR_DUPLICATE_INPUT_KEY`: a key was used before.
- * @throws {LimitExceededError} `ERR_LIMIT_EXCEEDED`: the task would have used too many keys, or its keys leave no room for its end.
- * @throws {TaskEntryTooLargeError} `ERR_ENTRY_TOO_LARGE`: the requests do not fit.
+ * @throws {LimitExceededError} `ERR_LIMIT_EXCEEDED`: the task would have used too many keys.
+ * @throws {TaskEntryTooLargeError} `ERR_ENTRY_TOO_LARGE`: the requests, or all keys so far, leave no room for the end.
  */
 export function openRequests(
   record: TaskRecord,
@@ -129,16 +128,8 @@ export function openRequests(
     usedInputKeys: [...used],
   };
   const next = { ...record, ...patch };
-  const { maxRecordBytes } = limits;
-  if (bytesToEnd(next, limits) > maxRecordBytes) {
-    throw new LimitExceededError(
-      "maxRecordBytes",
-      maxRecordBytes,
-      `Cannot request input: the task's ${used.size} input keys would leave no room for its end`,
-    );
-  }
   const bytes = jsonBytes(next);
-  const maxBytes = maxRecordBytes - reservedBytes(limits);
+  const maxBytes = limits.maxRecordBytes - reservedBytes(limits);
   if (bytes > maxBytes) {
     throw new TaskEntryTooLargeError(record.taskId, bytes, maxBytes);
   }

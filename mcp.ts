@@ -33,4 +33,4 @@ export type {
   TaskToolWorker,
   ToolContent,
   ToolResult,
-} from "./src/mcp/tool.ts";
+} from "./src/mcp/tool_config.ts";

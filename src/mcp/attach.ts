@@ -14,13 +14,8 @@ import type {
   RequestContextLike,
   SchemaLike,
 } from "./shapes.ts";
-import {
-  callTool,
-  type TaskToolConfig,
-  type TaskToolWorker,
-  type Tool,
-  type ToolHost,
-} from "./tool.ts";
+import { callTool, type Tool, type ToolHost } from "./tool.ts";
+import type { TaskToolConfig, TaskToolWorker } from "./tool_config.ts";
 
 /** The options of {@linkcode attachTasks}. */
 export interface AttachTasksOptions {

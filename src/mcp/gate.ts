@@ -46,8 +46,14 @@ export function requireTasks(ctx: RequestContextLike): void {
   if (!declaresTasks(ctx)) throw missingTasks(ctx.mcpReq.method);
 }
 
-/** The answer to a request that needs the extension and does not declare it. */
-function missingTasks(method: string): RpcError {
+/**
+ * Makes the answer to a request that needs the extension and does not declare
+ * it.
+ *
+ * @param method The method of the request.
+ * @returns The answer.
+ */
+export function missingTasks(method: string): RpcError {
   return new RpcError(
     RPC_CODES.missingClientCapability,
     `Cannot answer ${method}: the request does not declare the client capability extensions["${TASKS_EXTENSION_ID}"]`,

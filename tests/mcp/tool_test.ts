@@ -10,7 +10,7 @@ import {
   type TaskRecord,
 } from "../../mod.ts";
 import { ownerOf, type TaskToolContext, type ToolResult } from "../../mcp.ts";
-import { DECLARED, send } from "../support/mcp_frames.ts";
+import { DECLARED, send, sendLegacy } from "../support/mcp_frames.ts";
 import { type McpHost, reaches, startHost } from "../support/mcp_host.ts";
 import { howMany, registerTools } from "../support/mcp_tools.ts";
 import { describe, it } from "../support/runner.ts";
@@ -431,6 +431,35 @@ describe("a tool called by a client without tasks", () => {
     await directly(host, "tool");
     await directly(host, "tool");
     assert.equal(handles[0].signal.aborted, false);
+    await host.close();
+  });
+});
+
+describe("a tool that runs as a task only", () => {
+  it("answers -32021 to a client without tasks, and does not run", async () => {
+    let runs = 0;
+    const host = await startHost({
+      tools: ({ registerTool }) =>
+        registerTool("tool", {
+          outputSchema: z.object({ runs: z.number() }),
+          task: { required: true, ttlMs: 45_000 },
+        }, () => ({ structuredContent: { runs: ++runs } })),
+    });
+    const { error } = await directly(host, "tool");
+    assert.equal(error?.code, -32021);
+    assert.deepEqual(error.data, {
+      requiredCapabilities: {
+        extensions: { "io.modelcontextprotocol/tasks": {} },
+      },
+    });
+    const legacy = await sendLegacy(host.url, "tools/call", {
+      name: "tool",
+      arguments: {},
+    });
+    assert.equal(legacy.error?.code, -32021);
+    const task = await taskOf(host, "tool");
+    assert.deepEqual(task.result.structuredContent, { runs: 1 });
+    assert.equal(task.ttlMs, 45_000);
     await host.close();
   });
 });

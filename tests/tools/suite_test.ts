@@ -150,6 +150,17 @@ describe("runSuite()", () => {
     });
   }
 
+  it("runs twice at once in workerd", async () => {
+    const slow = `${HEAD}
+      it("waits", () => new Promise((resolve) => setTimeout(resolve, 300)));`;
+    const both = await Promise.all(
+      [1, 2].map(() => suite("workerd", { "tests/model/slow_test.ts": slow })),
+    );
+    for (const { counts, output } of both) {
+      assert.deepEqual(counts, { passed: 1, failed: 0, skipped: 0 }, output);
+    }
+  });
+
   it("fails a runner that dies", async () => {
     const { counts } = await suite("bun", {
       "tests/model/dies_test.ts": `${HEAD}

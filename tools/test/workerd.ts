@@ -95,7 +95,14 @@ export function workerdCommands(
     },
     {
       program: workerd,
-      args: ["test", "--experimental", "--no-verbose", config],
+      // Any free port: the fixed one would be taken where two runs meet.
+      args: [
+        "test",
+        "--experimental",
+        "--no-verbose",
+        "--socket-addr=http=127.0.0.1:0",
+        config,
+      ],
       cwd: folder,
     },
   ];

@@ -3,6 +3,25 @@
  * imported: whichever copy of `@modelcontextprotocol/server` (2.3.0 or newer)
  * a program has, it fits.
  *
+ * ```ts
+ * import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
+ * import { MemoryTaskStore, TaskLifecycle } from "@mcp-durable/tasks";
+ * import { attachTasks } from "@mcp-durable/tasks/mcp";
+ *
+ * const tasks = new TaskLifecycle({ store: new MemoryTaskStore() });
+ * const handler = createMcpHandler(() => {
+ *   const mcp = new McpServer({ name: "hello", version: "1.0.0" });
+ *   attachTasks(mcp, tasks).registerTool("hello", {}, async (_args, task) => {
+ *     await task.progress("waving");
+ *     return { content: [{ type: "text", text: "Hello, world!" }] };
+ *   });
+ *   return mcp;
+ * });
+ * // Deno.serve(handler.fetch), or node:http with @modelcontextprotocol/node.
+ * await handler.close();
+ * await tasks.close();
+ * ```
+ *
  * @module
  */
 

@@ -114,6 +114,25 @@ describe("a tool called by a client that declares the extension", () => {
     await host.close();
   });
 
+  it("is typed by its schema", async () => {
+    const host = await startHost({
+      tools: ({ registerTool }) => {
+        const inputSchema = z.object({ n: z.number() });
+        const registered = registerTool("typed", { inputSchema }, ({ n }) => {
+          // @ts-expect-error -- a number has no such method
+          n.toUpperCase?.();
+          return { content: [{ type: "text", text: n.toFixed(2) }] };
+        });
+        registered.update({ title: "What the SDK returns" });
+        // @ts-expect-error -- content has no such block
+        registerTool("wrong", {}, () => ({ content: [{ type: "txet" }] }));
+      },
+    });
+    const { result } = await taskOf(host, "typed", { n: 1.5 });
+    assert.equal(result.content[0].text, "1.50");
+    await host.close();
+  });
+
   it("gets the arguments as the schema makes them", async () => {
     const host = await startHost({
       tools: ({ registerTool }) =>

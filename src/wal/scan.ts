@@ -25,9 +25,9 @@ export interface ScanEnd {
  * Reads every line of a log, in order, with one buffer as long as the longest line.
  *
  * Where no sound line follows, the rest is either a **torn tail**, which an
- * append that was cut short has left, or **damage**. It is torn if it holds no
- * newline, may be the beginning of a line, and is followed by nothing but zero
- * bytes. Everything else is damage: an append writes its newline last, so that
+ * append that was cut short has left, or **damage**. It is torn if it is the
+ * beginning of one line, without the newline, and nothing but zero bytes after
+ * that. Everything else is damage: an append writes its newline last, so that
  * a line which has one was whole when it was written, and may have been
  * acknowledged, the last line too.
  *
@@ -111,13 +111,6 @@ async function judgeTail(
     const chunk = buffer.subarray(0, await file.read(buffer, at));
     if (chunk.length === 0) break;
     if (at === offset) chunk.copy(head);
-    if (chunk.includes(NEWLINE)) {
-      throw new StoreDamagedError(
-        name,
-        offset,
-        "a line fails its checksum",
-      );
-    }
     const last = chunk.findLastIndex((byte) => byte !== 0);
     if (last >= 0) length = at - offset + last + 1;
     at += chunk.length;

@@ -74,6 +74,27 @@ describe("WalTaskStore, flushes", () => {
       assert.ok(await reopened.get("b"));
     }));
 
+  it("a committed version does not hide the one that is queued behind it", () =>
+    withFaults({ fsync: true }, async (store, disk) => {
+      await store.create(aRecord("a", { version: 5 }));
+      const [one, two] = [new Gate(), new Gate()];
+      disk.faults.sync = one.wait;
+      const first = store.update("a", { statusMessage: "first" }, 5);
+      await one.arrived;
+      const second = store.update("a", { statusMessage: "second" }, 6);
+      disk.faults.sync = two.wait;
+      one.open();
+      await first;
+      await two.arrived;
+      assert.equal((await store.get("a"))?.version, 6);
+      await rejects(store.update("a", {}, 6), "ERR_CONCURRENT_UPDATE");
+      const third = store.update("a", { statusMessage: "third" }, 7);
+      two.open();
+      await Promise.all([second, third]);
+    }, async (reopened) => {
+      assert.equal((await reopened.get("a"))?.version, 8);
+    }));
+
   it("what arrives while a flush is under way shares the next one", () =>
     withFaults({ fsync: true }, async (store, disk) => {
       const gate = new Gate();
@@ -192,6 +213,28 @@ for (const fsync of [false, true]) {
       });
     });
 
+    it("rejects what was queued on the batch, which would stand on nothing", () => {
+      const cause = systemError("ENOSPC");
+      return withFaults({ fsync }, async (store, disk) => {
+        // More than fits into one write.
+        const filler = "x".repeat(700_000);
+        const creations = ["a", "b", "c", "d"].map((id) =>
+          store.create(aRecord(id, { filler }))
+        );
+        const update = store.update("a", { statusMessage: "lost" }, 1);
+        disk.faults.write = () => {
+          if (disk.calls.write === 2) throw cause;
+        };
+        for (const lost of [...creations, update]) {
+          assert.equal(await causeOf(lost), cause);
+        }
+        await store.create(aRecord("a"));
+      }, async (reopened) => {
+        assert.deepEqual(await reopened.get("a"), aRecord("a"));
+        assert.equal(await reopened.get("d"), undefined);
+      });
+    });
+
     it("cuts the partial write later where it cannot at once", () =>
       withFaults({ fsync }, async (store, disk) => {
         await store.create(aRecord("a"));
@@ -260,9 +303,9 @@ for (const fsync of [false, true]) {
 }
 
 describe("WalTaskStore, compaction on a disk that fails", () => {
-  it("tries a refused rename three times more", async () => {
-    for (const code of ["EPERM", "EBUSY", "EACCES"]) {
-      await withFaults({}, async (store, disk) => {
+  for (const code of ["EPERM", "EBUSY", "EACCES"]) {
+    it(`tries a rename that is refused with ${code} three times more`, () =>
+      withFaults({}, async (store, disk) => {
         await store.create(aRecord("a"));
         disk.faults.rename = () => {
           if (disk.calls.rename <= 3) throw systemError(code);
@@ -273,9 +316,8 @@ describe("WalTaskStore, compaction on a disk that fails", () => {
         assert.equal(disk.calls.rename, 4);
       }, async (reopened) => {
         assert.equal((await reopened.get("a"))?.statusMessage, "waited");
-      });
-    }
-  });
+      }));
+  }
 
   it("keeps the old log when the rename is refused for good", () =>
     withFaults({}, async (store, disk, log) => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import process from "node:process";
-import { TaskEntryTooLargeError } from "../../src/errors.ts";
+import { show, TaskEntryTooLargeError } from "../../src/errors.ts";
 import {
   DEFAULT_MAX_ENTRY_BYTES,
   WalTaskStore,
@@ -55,7 +55,7 @@ describe("new WalTaskStore(), options", () => {
     ["onCompactionError", "log"],
   ];
   for (const [name, value] of bad) {
-    it(`refuses ${name}: ${JSON.stringify(value) ?? value}`, async () => {
+    it(`refuses ${name}: ${show(value)}`, async () => {
       const dir = "never-made";
       const options = { dir, [name]: value } as WalTaskStoreOptions;
       const refused = (error: Error & { code?: string }) =>
@@ -309,23 +309,29 @@ describe("WalTaskStore, the log", () => {
       await next.close();
     }));
 
-  it("is compacted by itself when most of it is dead", () =>
-    withStore({}, async (store, dir, log) => {
-      const text = "x".repeat(20_000);
-      await store.create(aRecord("a"));
-      let largest = 0;
-      for (let version = 1; version <= 300; version++) {
-        const patch = aPatch({ text: text + version });
-        await store.update("a", patch, version);
-        largest = Math.max(largest, statSync(log).size);
-      }
-      assert.ok(largest > 1024 * 1024, `${largest}`);
-      assert.ok(largest < 1024 * 1024 + 100_000, `${largest}`);
-      await store.close();
-      const next = await WalTaskStore.open({ dir });
-      assert.equal((await next.get("a"))?.version, 301);
-      await next.close();
-    }));
+  it("is compacted by itself when most of it is dead", async () => {
+    // Alive are 20 KB, where 1 MiB is the bound, and 1.2 MB, where twice that is.
+    for (const [tasks, bound] of [[1, 1_048_576], [60, 2_420_000]]) {
+      await withStore({}, async (store, dir, log) => {
+        const text = "x".repeat(20_000);
+        for (let task = 0; task < tasks; task++) {
+          await store.create(aRecord(`${task}`, { text }));
+        }
+        let largest = 0;
+        for (let version = 1; version <= 200; version++) {
+          await store.update("0", aPatch({ text: text + version }), version);
+          largest = Math.max(largest, statSync(log).size);
+        }
+        assert.ok(largest > bound && largest < bound + 50_000, `${largest}`);
+        await store.close();
+        const next = await WalTaskStore.open({ dir });
+        assert.equal((await next.get("0"))?.version, 201);
+        assert.equal(await next.get(`${tasks}`), undefined);
+        assert.ok(await next.get(`${tasks - 1}`));
+        await next.close();
+      });
+    }
+  });
 
   it("is compacted every so many entries, or never, if asked to", async () => {
     const lengths: number[] = [];

@@ -32,8 +32,8 @@ export interface PlainJsonOptions {
 
 /** A container that is being copied, with what is left to copy of it. */
 interface Frame {
-  readonly source: object;
-  readonly target: object;
+  readonly source: Readonly<Record<string | number, unknown>>;
+  readonly target: Record<string | number, JsonValue>;
   readonly keys: readonly string[] | undefined;
   readonly length: number;
   next: number;
@@ -56,20 +56,18 @@ export function toPlainJson(
 ): JsonValue {
   const { what, maxDepth } = options;
   const open: Frame[] = [];
-  const ancestors = new Set<object>();
 
-  /** Where the value is that is being entered: put together only if it is wrong. */
+  /** Where the value is that is being read: put together only if it is wrong. */
   const path = () =>
     formatPath(
       open.map(({ keys, next }) => keys ? keys[next - 1] : next - 1),
       what,
     );
 
-  const enter = (source: unknown): JsonValue => {
-    if (typeof source !== "object" || source === null) {
-      return scalar(source, path);
+  const enter = (source: object): JsonValue => {
+    if (open.some((frame) => frame.source === source)) {
+      throw new NotJsonError(path(), "a cycle");
     }
-    if (ancestors.has(source)) throw new NotJsonError(path(), "a cycle");
     if (open.length >= maxDepth) {
       throw new LimitExceededError(
         "maxDepth",
@@ -79,10 +77,9 @@ export function toPlainJson(
     }
     const keys = containerKeys(source, path);
     const target: JsonValue[] | JsonObject = keys ? {} : [];
-    ancestors.add(source);
     open.push({
-      source,
-      target,
+      source: source as Record<string | number, unknown>,
+      target: target as Record<string | number, JsonValue>,
       keys,
       length: keys ? keys.length : (source as unknown[]).length,
       next: 0,
@@ -90,24 +87,27 @@ export function toPlainJson(
     return target;
   };
 
+  if (typeof value !== "object" || value === null) return scalar(value, path);
   const copy = enter(value);
   while (open.length > 0) {
     const frame = open[open.length - 1];
-    if (frame.next === frame.length) {
-      ancestors.delete(frame.source);
-      open.pop();
-      continue;
+    const { source, target, keys, length } = frame;
+    let entered = false;
+    while (!entered && frame.next < length) {
+      const index = frame.next++;
+      const key = keys ? keys[index] : index;
+      const child = source[key];
+      if (child === undefined && !Object.hasOwn(source, key)) {
+        throw new NotJsonError(path(), "a hole in an array");
+      }
+      entered = typeof child === "object" && child !== null;
+      setOwn(
+        target,
+        key,
+        entered ? enter(child as object) : scalar(child, path),
+      );
     }
-    const index = frame.next++;
-    const key = frame.keys ? frame.keys[index] : index;
-    const child = (frame.source as Record<string | number, unknown>)[key];
-    if (
-      typeof key === "number" && child === undefined &&
-      !Object.hasOwn(frame.source, key)
-    ) {
-      throw new NotJsonError(path(), "a hole in an array");
-    }
-    setOwn(frame.target as Record<string, JsonValue>, key, enter(child));
+    if (!entered) open.pop();
   }
   return copy;
 }
@@ -185,7 +185,7 @@ export function copyJson<T>(value: T): T {
  * @param value The value.
  */
 export function setOwn<T>(
-  target: Record<string, T>,
+  target: Record<string | number, T>,
   key: string | number,
   value: T,
 ): void {
@@ -233,7 +233,7 @@ export function utf8Bytes(text: string): number {
  * Cuts a text to a number of UTF-16 code units, never inside a character.
  *
  * @param text The text.
- * @param maxLength The most code units to keep.
+ * @param maxLength The most code units to keep, at least 1.
  * @returns The text, or its beginning with an ellipsis as its last character.
  */
 export function truncate(text: string, maxLength: number): string {

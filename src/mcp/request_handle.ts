@@ -11,6 +11,7 @@ import {
 import type { TaskHandle } from "../engine/handle.ts";
 import type { InputResponses } from "../model/input_response.ts";
 import type { JsonObject } from "../model/json.ts";
+import { quiet } from "./quiet.ts";
 import type { RequestContextLike } from "./shapes.ts";
 
 /** How a worker ended a call. */
@@ -56,13 +57,18 @@ export class RequestTaskHandle implements TaskHandle {
   }
 
   /**
-   * Sends a progress notification, if the request asked for them.
+   * Sends a progress notification, if the request asked for them. It may be
+   * left un-awaited.
    *
    * @param statusMessage What to tell the client.
    * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: it is no string.
    * @throws {TaskAlreadyTerminalError} `ERR_TASK_TERMINAL`: the call has ended.
    */
-  async progress(statusMessage: string): Promise<void> {
+  progress(statusMessage: string): Promise<void> {
+    return quiet(this.#notify(statusMessage));
+  }
+
+  async #notify(statusMessage: string): Promise<void> {
     this.#refuseIfEnded();
     if (typeof statusMessage !== "string") {
       throw new InvalidArgumentError(
@@ -90,11 +96,11 @@ export class RequestTaskHandle implements TaskHandle {
 
   /** @throws {InputUnavailableError} `ERR_INPUT_UNAVAILABLE`: always. */
   requestInput(): Promise<InputResponses> {
-    return Promise.reject(
+    return quiet(Promise.reject(
       new InputUnavailableError(
         "Cannot request input: the client called the tool without the tasks extension, so it cannot be asked while it waits",
       ),
-    );
+    ));
   }
 
   /** Gives nothing: there is no earlier run. */

@@ -7,6 +7,7 @@ import type { InputRequests } from "../model/input_request.ts";
 import type { JsonObject } from "../model/json.ts";
 import { requireInputCapabilities } from "./client_input.ts";
 import { clientCapabilities, declaresTasks, missingTasks } from "./gate.ts";
+import { quiet } from "./quiet.ts";
 import type { Placeholder, ReplyFunction } from "./replies.ts";
 import { RequestTaskHandle } from "./request_handle.ts";
 import { checkToolOutput, completeToolResult } from "./result.ts";
@@ -151,9 +152,12 @@ function toolHandle(
       return task.signal;
     },
     progress: (message, patch) => task.progress(message, patch),
-    requestInput: async (requests: InputRequests) => {
-      requireInputCapabilities(requests, capabilities);
-      return await task.requestInput(requests);
+    requestInput: (requests: InputRequests) => {
+      const ask = async () => {
+        requireInputCapabilities(requests, capabilities);
+        return await task.requestInput(requests);
+      };
+      return quiet(ask());
     },
     resumeInput: () => task.resumeInput(),
     complete: async (result) => {

@@ -454,6 +454,47 @@ describe("a tool called by a client without tasks", () => {
   });
 });
 
+describe("what a worker leaves un-awaited", () => {
+  it("does not end the process, whatever becomes of it", async () => {
+    const host = await hostOf(async (task) => {
+      void task.progress(7 as never);
+      void task.requestInput({ a: { method: "roots/list" } });
+      await task.complete({ content: [{ type: "text", text: "on" }] });
+      void task.progress("too late");
+      void task.requestInput({ b: howMany("too late") });
+    });
+    const { result } = await directly(host, "tool");
+    assert.equal(result.content[0].text, "on");
+    const task = await taskOf(host, "tool");
+    assert.equal(task.result.content[0].text, "on");
+    await host.close();
+  });
+
+  it("is refused with a typed error where it is awaited", async () => {
+    const codes: unknown[] = [];
+    const code = (promise: Promise<unknown>) =>
+      promise.then(() => "none", (error: { code: string }) => error.code);
+    const host = await hostOf(async (task) => {
+      codes.push(
+        await code(task.progress(7 as never)),
+        await code(task.fail({ code: "x" } as never)),
+        await code(task.requestInput({ a: { method: "a/b" } as never })),
+      );
+    });
+    await directly(host, "tool");
+    await taskOf(host, "tool");
+    assert.deepEqual(codes, [
+      "ERR_INVALID_ARGUMENT",
+      "ERR_INVALID_ARGUMENT",
+      "ERR_INPUT_UNAVAILABLE",
+      "ERR_INVALID_ARGUMENT",
+      "ERR_INVALID_ARGUMENT",
+      "ERR_INVALID_INPUT_REQUEST",
+    ]);
+    await host.close();
+  });
+});
+
 describe("a tool that runs as a task only", () => {
   it("answers -32021 to a client without tasks, and does not run", async () => {
     let runs = 0;

@@ -33,6 +33,27 @@ export const runtime: "deno" | "node" | "bun" | "workerd" =
 /** What the tests registered on workerd since the entry last took it, in order. */
 export const collected: CollectedCase[] = [];
 
+/** The longest time that a case may take, in milliseconds: a case that hangs fails under its own name. */
+const CASE_MS = 120_000;
+
+const { setTimeout, clearTimeout } = globalThis; // some cases put others in their place
+
+/** Runs the body of a case under its deadline. */
+async function inTime(body: () => void | Promise<void>): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(new Error(`the case takes more than ${CASE_MS} ms`)),
+      CASE_MS,
+    );
+  });
+  try {
+    await Promise.race([body(), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /** A runner for a runtime that has no groups of its own: their names go in front. */
 function flat(
   add: (name: string, body?: CollectedCase["body"]) => void,
@@ -59,9 +80,10 @@ async function noteFiles(runner: Runner): Promise<Runner> {
   const list = process.env.TEST_FILES_SEEN;
   if (!list) return runner;
   const { appendFileSync } = await import("node:fs");
+  const { fileURLToPath } = await import("node:url");
   // Bun loads this module once for all files, so the file is asked for at each case.
   const file = runtime === "deno"
-    ? () => new URL(Deno.mainModule).pathname
+    ? () => fileURLToPath(Deno.mainModule)
     : runtime === "bun"
     ? () => (globalThis as unknown as { Bun: { main: string } }).Bun.main
     : () => process.argv[1];
@@ -94,14 +116,14 @@ async function pick(): Promise<Runner> {
   if (runtime === "deno") {
     return await noteFiles(
       flat((name, body) =>
-        Deno.test({ name, ignore: !body, fn: async () => await body?.() })
+        Deno.test({ name, ignore: !body, fn: () => body?.() })
       ),
     );
   }
   const { describe, it } = await import("node:test");
   return await noteFiles({
     describe: (name, body) => void describe(name, body),
-    it: (name, body) => void it(name, async () => await body()),
+    it: (name, body) => void it(name, () => body()),
     skip: (name, reason) => void it(name, { skip: reason }, () => {}),
   });
 }
@@ -111,6 +133,8 @@ const runner = await pick();
 /** Groups cases. */
 export const describe = runner.describe;
 /** Registers a case. */
-export const it = runner.it;
+export function it(name: string, body: () => void | Promise<void>): void {
+  runner.it(name, () => inTime(body));
+}
 /** Registers a case that does not run here, with the reason. */
 export const skip = runner.skip;

@@ -34,7 +34,7 @@ async function suite(
   sources: Readonly<Record<string, string>>,
   deadlineMs = 60_000,
 ): Promise<SuiteResult & { readonly output: string }> {
-  const root = mkdtempSync(join(tmpdir(), "suite-under-test-"));
+  const root = mkdtempSync(join(tmpdir(), "suite under test-"));
   try {
     mkdirSync(join(root, "tests/support"), { recursive: true });
     copyFileSync(
@@ -149,6 +149,19 @@ describe("runSuite()", () => {
       }
     });
   }
+
+  it("fails a file that dies on Node after some of its cases", async () => {
+    const { counts, failures, problems, output } = await suite("node24", {
+      "tests/wal/dies_test.ts": `${HEAD}
+        import process from "node:process";
+        it("passes", () => {});
+        it("dies", () => { process.kill(process.pid, "SIGKILL"); return new Promise(() => {}); });`,
+      "tests/wal/bad_test.ts": `${HEAD} it("fails", () => assert.ok(false));`,
+    });
+    assert.deepEqual(failures, ["fails", "tests/wal/dies_test.ts"], output);
+    assert.deepEqual(problems, []);
+    assert.equal(counts.failed, 2);
+  });
 
   it("runs twice at once in workerd", async () => {
     const slow = `${HEAD}

@@ -30,7 +30,7 @@ describe("WalTaskStore, kill -9", () => {
           // The first only says that it is opening.
           const lines = kill % 4 === 3
             ? 1
-            : 2 + Math.floor(Math.random() * 3_000);
+            : 2 + Math.floor(Math.random() * 2_000);
           await child.line(() => child.lines.length >= lines);
           const { signal } = await child.kill();
           assert.equal(signal, "SIGKILL", child.stderr());

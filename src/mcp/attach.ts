@@ -2,12 +2,11 @@
 
 import type { TaskLifecycle } from "../engine/lifecycle.ts";
 import { InvalidArgumentError } from "../errors.ts";
-import type { GetTaskResult } from "../model/wire.ts";
 import { requireTasks } from "./gate.ts";
 import { ownerOf } from "./owner.ts";
 import { TASKS_EXTENSION_ID } from "./protocol.ts";
 import { tapReplies } from "./replies.ts";
-import { completeToolResult } from "./result.ts";
+import { completeTask } from "./result.ts";
 import { type TaskErrorListener, toRpcError } from "./rpc_error.ts";
 import type {
   McpServerLike,
@@ -80,7 +79,7 @@ type Handler = (
 
 const HANDLERS: Readonly<Record<string, Handler>> = {
   "tasks/get": async (tasks, taskId, access) =>
-    withToolResult(await tasks.getTask(taskId, access)),
+    completeTask(await tasks.getTask(taskId, access)),
   "tasks/update": (tasks, taskId, access, ctx) =>
     tasks.updateTask(taskId, answersOf(ctx), access),
   "tasks/cancel": (tasks, taskId, access) => tasks.cancelTask(taskId, access),
@@ -182,12 +181,6 @@ export function attachTasks<Server extends McpServerLike>(
       ) as ReturnType<Server["registerTool"]>;
     },
   };
-}
-
-/** Completes the results of tasks that were not ended through a registered tool. */
-function withToolResult(task: GetTaskResult): GetTaskResult {
-  if (task.status !== "completed") return task;
-  return { ...task, result: completeToolResult(task.result) };
 }
 
 /**

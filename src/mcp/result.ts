@@ -1,6 +1,7 @@
 /** What the SDK does to a tool's result, done to one that comes after its answer. */
 
 import type { JsonObject, JsonValue } from "../model/json.ts";
+import type { GetTaskResult } from "../model/wire.ts";
 import type { SchemaLike } from "./shapes.ts";
 
 /**
@@ -16,6 +17,18 @@ export function completeToolResult(result: JsonObject): JsonObject {
     resultType: "complete",
     content: withText(result.content, result.structuredContent),
   };
+}
+
+/**
+ * Shows a task as `tasks/get` and `notifications/tasks` do: with its result
+ * completed, also where it was not ended through a registered tool.
+ *
+ * @param task The task.
+ * @returns The task as a client expects it.
+ */
+export function completeTask(task: GetTaskResult): GetTaskResult {
+  if (task.status !== "completed") return task;
+  return { ...task, result: completeToolResult(task.result) };
 }
 
 /** Clients that cannot read structured values that are no objects read a text. */

@@ -6,12 +6,40 @@ import { pathToFileURL } from "node:url";
 import type { Command } from "./child.ts";
 import { WORKERD_MARK } from "./report.ts";
 
-const CONFIG = {
+/** What the configuration of every Worker says. */
+export const CONFIG = {
   name: "suite",
   main: "bundle.js",
   no_bundle: true,
   compatibility_date: "2026-10-01",
-};
+} as const;
+
+/** The command that makes one file of a Worker's source and all that it imports. */
+export function bundleCommand(
+  root: string,
+  source: string,
+  bundle: string,
+): Command {
+  const project = join(root, "deno.json");
+  return {
+    program: process.execPath,
+    args: [
+      "bundle",
+      "--quiet",
+      ...(existsSync(project) ? ["--config", project] : []),
+      "--platform",
+      "browser",
+      "--external",
+      "node:*",
+      "--external",
+      "cloudflare:*",
+      "-o",
+      bundle,
+      source,
+    ],
+    cwd: root,
+  };
+}
 
 /** The Worker's source: it loads every file at module scope, and runs the cases inside a request. */
 function entry(root: string, files: readonly string[]): string {
@@ -73,26 +101,8 @@ export function workerdCommands(
   writeFileSync(source, entry(root, files));
   const config = join(folder, "wrangler.jsonc");
   writeFileSync(config, JSON.stringify(CONFIG));
-  const project = join(root, "deno.json");
   return [
-    {
-      program: process.execPath,
-      args: [
-        "bundle",
-        "--quiet",
-        ...(existsSync(project) ? ["--config", project] : []),
-        "--platform",
-        "browser",
-        "--external",
-        "node:*",
-        "--external",
-        "cloudflare:*",
-        "-o",
-        join(folder, "bundle.js"),
-        source,
-      ],
-      cwd: root,
-    },
+    bundleCommand(root, source, join(folder, "bundle.js")),
     {
       program: workerd,
       // Any free port: the fixed one would be taken where two runs meet.

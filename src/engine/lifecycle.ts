@@ -15,7 +15,12 @@ import {
   bytesToEnd,
 } from "../model/input_round.ts";
 import { jsonBytes } from "../model/json.ts";
-import { checkPositiveInteger, checkText, checkTtl } from "../model/limits.ts";
+import {
+  checkPositiveInteger,
+  checkText,
+  checkTtl,
+  type TaskLimits,
+} from "../model/limits.ts";
 import type { TaskRecord } from "../model/record.ts";
 import { isTerminalStatus } from "../model/status.ts";
 import {
@@ -42,6 +47,9 @@ import { guardStore } from "./store_guard.ts";
 import { startLoop, startTimer, type Timer } from "./timers.ts";
 import { TaskQueues } from "./task_queues.ts";
 import { runWorker, type TaskWorker } from "./workers.ts";
+
+/** The request that becomes a task where nobody says otherwise. */
+const DEFAULT_METHOD = "tools/call";
 
 /** What a task starts with. */
 export interface CreateTaskInit {
@@ -105,6 +113,10 @@ export interface CloseOptions {
  * ```
  */
 export class TaskLifecycle {
+  /** The limits in force. */
+  readonly limits: TaskLimits;
+  /** Whether accepted form answers are checked against their `requestedSchema`. */
+  readonly checkFormAnswers: boolean;
   readonly #options: ResolvedOptions;
   readonly #emit: Emit;
   readonly #queues: TaskQueues = new TaskQueues();
@@ -124,6 +136,8 @@ export class TaskLifecycle {
    */
   constructor(options: TaskLifecycleOptions) {
     this.#options = resolveOptions(options);
+    this.limits = this.#options.limits;
+    this.checkFormAnswers = this.#options.checkFormAnswers;
     this.#emit = safeEmit(this.#options.onEvent);
     this.#quota = new TaskQuota(this.#options.limits);
     this.#live = new LiveTasks(
@@ -264,6 +278,26 @@ export class TaskLifecycle {
     );
     this.#live.see(record);
     return toGetTaskResult(record);
+  }
+
+  /**
+   * Tells which request became a task, as what a client expects in the result
+   * depends on it. A pure read.
+   *
+   * @param taskId The task.
+   * @param access In whose name.
+   * @returns The method, such as `tools/call`.
+   * @throws {TaskNotFoundError} `ERR_TASK_NOT_FOUND`: unknown, expired, or not this caller's.
+   * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: an argument is wrong.
+   * @throws {StoreFailedError} `ERR_STORE_FAILED`: the store failed.
+   * @throws {LifecycleClosedError} `ERR_LIFECYCLE_CLOSED`: after `close()` was called.
+   */
+  async methodOf(taskId: string, access?: TaskAccess): Promise<string> {
+    this.#start("read a task");
+    checkTaskId(taskId);
+    const owner = ownerOf(access);
+    const record = await this.#writer.read(taskId);
+    return refuseForeign(record, taskId, owner).method ?? DEFAULT_METHOD;
   }
 
   /**
@@ -453,7 +487,7 @@ export class TaskLifecycle {
     const { limits, defaultTtlMs, defaultPollIntervalMs } = this.#options;
     const { ttlMs = defaultTtlMs, pollIntervalMs = defaultPollIntervalMs } =
       init;
-    const { statusMessage, owner, method = "tools/call" } = init;
+    const { statusMessage, owner, method = DEFAULT_METHOD } = init;
     const fields = {
       ttlMs: checkTtl("ttlMs", ttlMs, limits.maxTtlMs),
       ...(pollIntervalMs !== null && {

@@ -142,6 +142,7 @@ export class TaskLifecycle {
     this.#quota = new TaskQuota(this.#options.limits);
     this.#live = new LiveTasks(
       this.#options,
+      this.#queues,
       (taskId) => this.#writer.read(taskId),
       this.#emit,
     );
@@ -276,7 +277,7 @@ export class TaskLifecycle {
       taskId,
       owner,
     );
-    this.#live.see(record);
+    void this.#live.show(taskId, record);
     return toGetTaskResult(record);
   }
 

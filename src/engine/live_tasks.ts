@@ -7,6 +7,7 @@ import type { Emit } from "./events.ts";
 import { createSubscription, type TaskListener } from "./listeners.ts";
 import { LiveTask, READ, type Sight } from "./live_task.ts";
 import type { ResolvedOptions } from "./options.ts";
+import type { TaskQueues } from "./task_queues.ts";
 import { startLoop, startTimer, type Timer } from "./timers.ts";
 import { createWaiter, type Waiter } from "./waiters.ts";
 
@@ -36,6 +37,7 @@ interface Deadline {
 /** The table of live tasks. */
 export class LiveTasks {
   readonly #options: ResolvedOptions;
+  readonly #queues: TaskQueues;
   readonly #read: ReadRecord;
   readonly #emit: Emit;
   readonly #tasks: Map<string, LiveTask> = new Map();
@@ -49,11 +51,18 @@ export class LiveTasks {
 
   /**
    * @param options The options of the engine.
+   * @param queues One queue for each task.
    * @param read Reads a record.
    * @param emit Where errors go.
    */
-  constructor(options: ResolvedOptions, read: ReadRecord, emit: Emit) {
+  constructor(
+    options: ResolvedOptions,
+    queues: TaskQueues,
+    read: ReadRecord,
+    emit: Emit,
+  ) {
     this.#options = options;
+    this.#queues = queues;
     this.#read = read;
     this.#emit = emit;
   }
@@ -179,15 +188,30 @@ export class LiveTasks {
   }
 
   /**
+   * Shows a record that was read beside the queue, once the writes of this
+   * process that are under way have come back: a read may overtake one, and
+   * listeners hear of every change that this process makes, in order.
+   *
+   * @param taskId The task.
+   * @param record The record; `undefined` if the task does not exist.
+   */
+  async show(taskId: string, record: TaskRecord | undefined): Promise<void> {
+    if (!this.#tasks.has(taskId)) return;
+    // deno-lint-ignore require-await -- the queue takes asynchronous jobs
+    await this.#queues.run(taskId, async () => {
+      if (record) this.see(record);
+      else this.gone(taskId);
+    });
+  }
+
+  /**
    * Reads a task, and shows the record to whom it concerns in this process.
    *
    * @param taskId The task.
    */
   async look(taskId: string): Promise<void> {
     try {
-      const record = await this.#read(taskId);
-      if (record) this.see(record);
-      else this.gone(taskId);
+      await this.show(taskId, await this.#read(taskId));
     } catch (error) {
       if (this.#closed) return;
       this.#emit({ type: "error", operation: "observe a task", taskId, error });

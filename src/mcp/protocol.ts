@@ -7,6 +7,9 @@ export const TASKS_EXTENSION_ID = "io.modelcontextprotocol/tasks";
 export const CLIENT_CAPABILITIES_KEY =
   "io.modelcontextprotocol/clientCapabilities";
 
+/** Where every message of a subscription carries the id of its request. */
+export const SUBSCRIPTION_ID_KEY = "io.modelcontextprotocol/subscriptionId";
+
 /** The JSON-RPC codes that the adapter answers with. */
 export const RPC_CODES = {
   /** The method is unknown, as it is to every client of an older revision. */

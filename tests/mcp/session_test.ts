@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import process from "node:process";
 import {
   StreamableHTTPClientTransport,
   type Transport,
@@ -12,11 +11,11 @@ import {
   openTaskClient,
   type TaskClient,
 } from "../../examples/crash_recovery/client.ts";
-import { OneProcessTransport } from "../../examples/crash_recovery/server_process.ts";
 import { scriptCommand } from "../support/child.ts";
 import { startHost } from "../support/mcp_host.ts";
 import { registerTools } from "../support/mcp_tools.ts";
 import { describe, it } from "../support/runner.ts";
+import { endServer, stdioTransport } from "../support/stdio_transport.ts";
 
 /** A transport to a server with the tests' tools, and how to end the server. */
 interface Reach {
@@ -34,29 +33,10 @@ const TRANSPORTS: Readonly<Record<string, () => Promise<Reach>>> = {
     };
   },
   stdio: () => {
-    const [command, args] = scriptCommand(
+    const transport = stdioTransport(scriptCommand(
       new URL("../support/mcp_stdio_server.ts", import.meta.url),
-    );
-    const env = { ...process.env as Record<string, string> };
-    const transport = new OneProcessTransport({
-      command,
-      args,
-      env,
-      stderr: "ignore",
-    });
-    return Promise.resolve({
-      transport,
-      // Not by transport.close(), which leaves timers of two seconds behind.
-      close: () =>
-        new Promise((resolve) => {
-          const { onclose, pid } = transport;
-          transport.onclose = () => {
-            onclose?.();
-            resolve();
-          };
-          process.kill(pid!, "SIGTERM");
-        }),
-    });
+    ));
+    return Promise.resolve({ transport, close: () => endServer(transport) });
   },
 };
 

@@ -60,6 +60,20 @@ const RESULTS: Readonly<
   "tasks/cancel": [CancelTaskResultV2Schema],
 };
 
+/**
+ * Makes the `_meta` that every request of revision 2026-07-28 carries.
+ *
+ * @param capabilities What the client declares.
+ * @returns The members.
+ */
+export function envelope(capabilities: object = DECLARED): object {
+  return {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientInfo": { name: "frames", version: "0.0.1" },
+    [CLIENT_CAPABILITIES_KEY]: capabilities,
+  };
+}
+
 /** Throws where a frame does not fit the official schema. */
 function check(method: string, { result, error }: Frame): void {
   if (error) ErrorV2Schema.parse(error);
@@ -86,12 +100,7 @@ export async function send(
   options: SendOptions = {},
 ): Promise<Frame> {
   const name = params.taskId ?? params.name;
-  const meta = {
-    ...options.meta,
-    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-    "io.modelcontextprotocol/clientInfo": { name: "frames", version: "0.0.1" },
-    [CLIENT_CAPABILITIES_KEY]: options.capabilities ?? DECLARED,
-  };
+  const meta = { ...options.meta, ...envelope(options.capabilities) };
   const frame = await post(url, method, { ...params, _meta: meta }, {
     ...options,
     headers: {

@@ -23,8 +23,8 @@ export interface Server {
 const START_MS = 60_000;
 
 const WORKER = {
-  ...CONFIG,
   name: "conformance",
+  compatibility_date: CONFIG.compatibility_date,
   durable_objects: { bindings: [{ name: "TASKS", class_name: "Tasks" }] },
   migrations: [{ tag: "v1", new_sqlite_classes: ["Tasks"] }],
 };
@@ -58,34 +58,46 @@ export async function startServer(
 ): Promise<Server> {
   const sources = join(root, "tests/conformance");
   if (runtime === "workerd") {
-    await bundleWorker(root, join(sources, "worker.ts"), folder);
-    const args = [
-      "serve",
-      "--experimental",
-      "--socket-addr=http=127.0.0.1:0",
-      "--control-fd=1",
-      join(folder, "wrangler.json"),
-    ];
-    return await listen(runtime, args, folder, (line) => {
-      const { port } = JSON.parse(line) as { readonly port: number };
-      return `http://127.0.0.1:${port}/mcp`;
-    });
+    return await serveWorker(root, join(sources, "worker.ts"), WORKER, folder);
   }
   const [script, ...before] = SCRIPTS[runtime];
   const args = [...before, join(sources, script)];
   return await listen(runtime, args, root, (line) => line);
 }
 
-async function bundleWorker(
+/**
+ * Serves a Worker on a free port.
+ *
+ * @param root The folder with the packages that it imports.
+ * @param source Its main module.
+ * @param config Its `wrangler.jsonc`.
+ * @param folder An empty folder for what it needs.
+ * @throws {Error} It does not listen.
+ */
+export async function serveWorker(
   root: string,
   source: string,
+  config: object,
   folder: string,
-): Promise<void> {
+): Promise<Server> {
   let output = "";
   const bundle = bundleCommand(root, source, join(folder, CONFIG.main));
   const { code } = await run(bundle, START_MS, (text) => output += text);
   if (code !== 0) throw new Error(`the Worker cannot be bundled: ${output}`);
-  writeFileSync(join(folder, "wrangler.json"), JSON.stringify(WORKER));
+  const { main, no_bundle } = CONFIG;
+  const file = join(folder, "wrangler.json");
+  writeFileSync(file, JSON.stringify({ ...config, main, no_bundle }));
+  const args = [
+    "serve",
+    "--experimental",
+    "--socket-addr=http=127.0.0.1:0",
+    "--control-fd=1",
+    file,
+  ];
+  return await listen("workerd", args, folder, (line) => {
+    const { port } = JSON.parse(line) as { readonly port: number };
+    return `http://127.0.0.1:${port}/mcp`;
+  });
 }
 
 /** Starts a server and waits for the line that says where it listens. */

@@ -16,7 +16,7 @@ export const RUNTIMES = [
 export type RuntimeName = typeof RUNTIMES[number];
 
 /**
- * The folders whose tests do not run everywhere. A folder that is not listed runs on
+ * The folders, and files by how their names start, that do not run everywhere. What is not listed runs on
  * Deno, Node and Bun, so that a new one is never left out by being forgotten.
  */
 const FOLDERS: Readonly<Record<string, (runtime: RuntimeName) => boolean>> = {
@@ -28,6 +28,8 @@ const FOLDERS: Readonly<Record<string, (runtime: RuntimeName) => boolean>> = {
   "tests/workerd/": (runtime) => runtime === "workerd",
   // Deno makes the package, and starts it on the other runtimes itself.
   "tests/packed/": (runtime) => runtime === "deno",
+  // Deno bundles the Worker, and starts workerd itself.
+  "tests/examples/worker_": (runtime) => runtime === "deno",
   // The tools run on Deno alone.
   "tests/tools/": (runtime) => runtime === "deno",
 };

@@ -1,0 +1,34 @@
+/**
+ * Streamable HTTP on Cloudflare Workers: `npx wrangler dev`. The server lives in
+ * a Durable Object, since in a plain Worker nothing goes on after the answer.
+ * These tasks are in memory: they end when the object is evicted.
+ */
+import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
+import { MemoryTaskStore, TaskLifecycle } from "@mcp-durable/tasks";
+import { attachTasks } from "@mcp-durable/tasks/mcp";
+
+interface Env {
+  TASKS: {
+    getByName(name: string): { fetch(request: Request): Promise<Response> };
+  };
+}
+
+export class Tasks {
+  #tasks = new TaskLifecycle({ store: new MemoryTaskStore() });
+  #handler = createMcpHandler(() => {
+    const mcp = new McpServer({ name: "hello", version: "1.0.0" });
+    attachTasks(mcp, this.#tasks).registerTool("hello", {}, async (_, task) => {
+      await task.progress("waving");
+      return { content: [{ type: "text", text: "Hello, world!" }] };
+    });
+    return mcp;
+  });
+  fetch(request: Request): Promise<Response> {
+    return this.#handler.fetch(request);
+  }
+}
+
+export default {
+  fetch: (request: Request, env: Env): Promise<Response> =>
+    env.TASKS.getByName("all").fetch(request),
+};

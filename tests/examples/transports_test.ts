@@ -1,0 +1,87 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFile } from "node:fs/promises";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import {
+  freePort,
+  makeExampleProject,
+  whileServing,
+} from "../support/example_project.ts";
+import { envelope } from "../support/mcp_frames.ts";
+import { describe, it, runtime } from "../support/runner.ts";
+import { assertSaysHello } from "../support/say_hello.ts";
+import { endServer, stdioTransport } from "../support/stdio_transport.ts";
+
+/** The permissions that the Deno example says it needs. */
+async function printedPermissions(): Promise<string[]> {
+  const text = await readFile(
+    new URL("../../examples/http_deno/server.ts", import.meta.url),
+    "utf8",
+  );
+  const flags = /`deno run (.+) server\.ts`/.exec(text)?.[1].split(" ");
+  assert.ok(flags);
+  return flags;
+}
+
+const http = `http_${runtime}`;
+
+describe(`examples/${http}`, () => {
+  it("serves tasks over Streamable HTTP", async () => {
+    const port = await freePort();
+    const url = new URL(`http://127.0.0.1:${port}/mcp`);
+    const project = await makeExampleProject(http, {
+      port,
+      ...(runtime === "deno" && { permissions: await printedPermissions() }),
+    });
+    try {
+      await whileServing(
+        project,
+        url,
+        () => assertSaysHello(new StreamableHTTPClientTransport(url)),
+      );
+    } finally {
+      await project.remove();
+    }
+  });
+});
+
+describe(`examples/stdio on ${runtime}`, () => {
+  it("serves tasks over stdio", async () => {
+    const project = await makeExampleProject("stdio");
+    try {
+      const transport = stdioTransport(project.command, project.folder);
+      await assertSaysHello(transport, () => endServer(transport));
+    } finally {
+      await project.remove();
+    }
+  });
+
+  it("exits with 0 when the client closes its end", async () => {
+    const project = await makeExampleProject("stdio");
+    const [program, args] = project.command;
+    try {
+      const child = spawn(program, args, {
+        cwd: project.folder,
+        stdio: ["pipe", "pipe", "inherit"],
+      });
+      const exited = once(child, "exit");
+      const request = {
+        jsonrpc: "2.0",
+        id: "one",
+        method: "server/discover",
+        params: { _meta: envelope() },
+      };
+      child.stdin.write(`${JSON.stringify(request)}\n`);
+      const [answer] = await once(child.stdout, "data");
+      const { result } = JSON.parse(`${answer}`);
+      assert.deepEqual(result.capabilities.extensions, {
+        "io.modelcontextprotocol/tasks": {},
+      });
+      child.stdin.end();
+      assert.deepEqual(await exited, [0, null]);
+    } finally {
+      await project.remove();
+    }
+  });
+});

@@ -141,7 +141,9 @@ export class Side {
       probe.may(CANCELLED);
       // An engine that has nothing of the task yet looks at once; else in its time.
       const known = seat.subscriptions.length > 0 ||
-        seat.signals.some(({ probe }) => probe.seen === undefined);
+        [...seat.signals, ...seat.waiters].some(({ probe }) =>
+          probe.seen === undefined
+        );
       if (task.exists(this.#time.wall) && !known) probe.mustBeSeen();
     }
     let at = 0;

@@ -103,6 +103,8 @@ export class World {
         await this.#fault(command);
         break;
       case "run":
+        // Another worker of this engine might go on first.
+        await this.#lookForWorkers();
         await runWorker(
           this,
           this.#sides[command.side],
@@ -136,9 +138,7 @@ export class World {
         break;
       case "pass":
         // A worker that goes on in between would write at a time that is not known.
-        if (this.#sides.some((side) => side.hasWorkers())) {
-          await this.step({ step: "look" });
-        }
+        await this.#lookForWorkers();
         await this.#pass(command.ms);
         break;
       case "look":
@@ -351,6 +351,12 @@ export class World {
       if (await this.stored(task)) {
         throw new Error(`${task.taskId} has expired and was not swept`);
       }
+    }
+  }
+
+  async #lookForWorkers(): Promise<void> {
+    if (this.#sides.some((side) => side.hasWorkers())) {
+      await this.step({ step: "look" });
     }
   }
 

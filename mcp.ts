@@ -30,6 +30,15 @@ export {
   type AttachTasksOptions,
   type McpTasks,
 } from "./src/mcp/attach.ts";
+export {
+  type HttpHandlerLike,
+  withTaskNotifications,
+} from "./src/mcp/listen_http.ts";
+export type { TaskNotificationsOptions } from "./src/mcp/listen_options.ts";
+export {
+  type StdioTransportLike,
+  withStdioTaskNotifications,
+} from "./src/mcp/listen_stdio.ts";
 export { ANONYMOUS_OWNER, ownerOf } from "./src/mcp/owner.ts";
 export { TASKS_EXTENSION_ID } from "./src/mcp/protocol.ts";
 export type {

@@ -14,7 +14,7 @@ import {
   type TaskPatch,
   type TaskRecord,
 } from "../model/record.ts";
-import type { TaskStore } from "./contract.ts";
+import type { TaskStore, TaskStoreTraits } from "./contract.ts";
 
 /** The options of a {@linkcode MemoryTaskStore}. */
 export interface MemoryTaskStoreOptions {
@@ -26,6 +26,12 @@ export interface MemoryTaskStoreOptions {
    */
   readonly now?: () => number;
 }
+
+const TRAITS: TaskStoreTraits = Object.freeze({
+  durable: false,
+  writers: "exclusive",
+  compareAndSwap: true,
+});
 
 /**
  * Keeps tasks in the memory of the process, for tests and for servers whose
@@ -43,6 +49,8 @@ export interface MemoryTaskStoreOptions {
  * ```
  */
 export class MemoryTaskStore implements TaskStore {
+  /** What the store says of itself: its tasks end with it, and nobody else reaches them. */
+  readonly traits: TaskStoreTraits = TRAITS;
   readonly #records: Map<string, TaskRecord> = new Map();
   readonly #now: () => number;
   #closed = false;

@@ -55,7 +55,12 @@ export class LogTaskStore implements TaskStore {
 
   constructor(options: ResolvedWalOptions, disk: Disk) {
     this.#options = options;
-    this.traits = { maxRecordBytes: options.maxEntryBytes };
+    this.traits = Object.freeze({
+      durable: true,
+      writers: "exclusive",
+      compareAndSwap: true,
+      maxRecordBytes: options.maxEntryBytes,
+    });
     this.#policy = new CompactionPolicy(options.compactEvery);
     this.#opening = openParts(options, disk, this.#abortOpening.signal);
     this.#opening.then(

@@ -38,7 +38,7 @@ import { LogTaskStore } from "./store.ts";
  * ```
  */
 export class WalTaskStore implements TaskStore {
-  /** What the store says of itself: the largest record is `maxEntryBytes`. */
+  /** What the store says of itself: durable, for one process; the largest record is `maxEntryBytes`. */
   readonly traits: TaskStoreTraits;
   readonly #store: LogTaskStore;
 

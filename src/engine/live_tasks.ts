@@ -275,7 +275,9 @@ export class LiveTasks {
     } else if (observeIntervalMs !== null) {
       this.#observer ??= startLoop(async () => {
         for (const taskId of [...this.#tasks.keys()]) {
-          if (this.#tasks.has(taskId)) await this.look(taskId);
+          // A write looks for itself, and a slow one must not hold up the others.
+          if (!this.#tasks.has(taskId) || this.#queues.isBusy(taskId)) continue;
+          await this.look(taskId);
         }
       }, observeIntervalMs);
     }

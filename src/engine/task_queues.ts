@@ -21,6 +21,16 @@ export class TaskQueues {
     return done;
   }
 
+  /**
+   * Whether something is queued for a task.
+   *
+   * @param taskId The task.
+   * @returns Whether it is.
+   */
+  isBusy(taskId: string): boolean {
+    return this.#tails.has(taskId);
+  }
+
   /** Resolves when nothing is queued any more. */
   async idle(): Promise<void> {
     while (this.#tails.size > 0) await Promise.all(this.#tails.values());

@@ -214,6 +214,7 @@ describe("I7 no enumeration", () => {
         "createTask",
         "getTask",
         "handle",
+        "methodOf",
         "onTaskChanged",
         "run",
         "updateTask",

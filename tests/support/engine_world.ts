@@ -43,11 +43,11 @@ export class ProbeStore extends MemoryTaskStore {
   readonly failures: Map<Method, unknown> = new Map();
   readonly #gates: Map<Method, Promise<void>> = new Map();
   /** What the store says of itself. */
-  readonly traits?: TaskStoreTraits;
+  override readonly traits: TaskStoreTraits;
 
-  constructor(traits?: TaskStoreTraits) {
+  constructor(traits: TaskStoreTraits = {}) {
     super();
-    if (traits) this.traits = traits;
+    this.traits = traits;
   }
 
   /** Lets the calls of a method wait until the returned function is called. */
@@ -162,9 +162,9 @@ export async function inWorld(
   try {
     await body({ tasks, store, clock, operator });
   } finally {
+    clearInterval(alive);
     store.failures.clear();
     await tasks.close({ graceMs: 0 });
-    clearInterval(alive);
   }
 }
 

@@ -95,10 +95,11 @@ export function withTaskNotifications<Handler extends HttpHandlerLike>(
     ...handler,
     async fetch(request: Request, fetchOptions?: FetchOptions) {
       // The SDK refuses a request whose header and body name different methods.
+      const parsed = fetchOptions?.parsedBody;
       const listens = request.method === "POST" &&
         request.headers.get("mcp-method") === LISTEN_METHOD &&
-        !request.bodyUsed;
-      const copy = listens && fetchOptions?.parsedBody === undefined
+        (parsed !== undefined || !request.bodyUsed);
+      const copy = listens && parsed === undefined
         ? request.clone()
         : undefined;
       const response = await handler.fetch(request, fetchOptions as never);
@@ -108,9 +109,7 @@ export function withTaskNotifications<Handler extends HttpHandlerLike>(
         void copy?.body?.cancel().catch(() => {});
         return response;
       }
-      const message: unknown = copy
-        ? JSON.parse(await copy.text())
-        : fetchOptions?.parsedBody;
+      const message = copy ? JSON.parse(await copy.text()) as unknown : parsed;
       if (!isListenRequest(message)) return response;
       return await listen(host, message, response, {
         signal: request.signal,

@@ -40,6 +40,10 @@ export {
   withStdioTaskNotifications,
 } from "./src/mcp/listen_stdio.ts";
 export { ANONYMOUS_OWNER, ownerOf } from "./src/mcp/owner.ts";
+export {
+  PollLimiter,
+  type PollLimiterOptions,
+} from "./src/mcp/poll_limiter.ts";
 export { TASKS_EXTENSION_ID } from "./src/mcp/protocol.ts";
 export type {
   TaskErrorListener,
@@ -50,13 +54,17 @@ export type {
   McpServerLike,
   RequestContextLike,
   RequestId,
+  RequestStateCodecLike,
   SchemaLike,
   SchemaOutput,
   ServerLike,
 } from "./src/mcp/shapes.ts";
+export { toolWorker } from "./src/mcp/tool_worker.ts";
 export type {
+  TaskToolCall,
   TaskToolConfig,
   TaskToolContext,
+  TaskToolPrelude,
   TaskToolTaskOptions,
   TaskToolWorker,
   ToolContent,

@@ -30,6 +30,7 @@ export type TaskErrorCode =
   | "ERR_INVALID_INPUT_REQUEST"
   | "ERR_INVALID_INPUT_RESPONSE"
   | "ERR_INPUT_UNAVAILABLE"
+  | "ERR_INPUT_PENDING"
   | "ERR_LIMIT_EXCEEDED"
   | "ERR_ENTRY_TOO_LARGE"
   | "ERR_LIFECYCLE_CLOSED"
@@ -123,6 +124,12 @@ export const TASK_ERRORS: Readonly<Record<TaskErrorCode, TaskErrorEntry>> = {
     rpcCode: JSON_RPC_CODES.internalError,
     remedy:
       "The client cannot be asked this way: take a default, or end with an error that says what is missing.",
+  },
+  ERR_INPUT_PENDING: {
+    name: "InputPendingError",
+    rpcCode: JSON_RPC_CODES.internalError,
+    remedy:
+      "The question is on its way to the client, which calls again with the answer: let the error pass, the worker then runs again from its start.",
   },
   ERR_LIMIT_EXCEEDED: {
     name: "LimitExceededError",
@@ -488,6 +495,22 @@ export class InputUnavailableError extends TaskError {
   readonly code = "ERR_INPUT_UNAVAILABLE" as const;
 }
 
+/**
+ * The answer to a call that is no task cannot be given yet: the client is
+ * asked, and calls again. Also the reason on the signal of that call's worker.
+ */
+export class InputPendingError extends TaskError {
+  /** The stable code. */
+  readonly code = "ERR_INPUT_PENDING" as const;
+
+  /** Makes the error. */
+  constructor() {
+    super(
+      "Cannot go on: the client is being asked and will call again with its answers; let this error pass, the worker then runs again from its start",
+    );
+  }
+}
+
 /** A stated limit was reached (rule I13). Nothing was changed. */
 export class LimitExceededError extends TaskError {
   /** The stable code. */
@@ -778,6 +801,18 @@ export function isInputUnavailableError(
   error: unknown,
 ): error is InputUnavailableError {
   return hasErrorCode(error, "ERR_INPUT_UNAVAILABLE");
+}
+
+/**
+ * Tells whether a value is an {@linkcode InputPendingError}.
+ *
+ * @param error The value that was caught, or the reason of a signal.
+ * @returns Whether its code is `ERR_INPUT_PENDING`.
+ */
+export function isInputPendingError(
+  error: unknown,
+): error is InputPendingError {
+  return hasErrorCode(error, "ERR_INPUT_PENDING");
 }
 
 /**

@@ -1,19 +1,29 @@
 /** Serves the tasks extension from an `McpServer`. */
 
 import type { TaskLifecycle } from "../engine/lifecycle.ts";
-import { InvalidArgumentError } from "../errors.ts";
-import { requireTasks } from "./gate.ts";
+import { InvalidArgumentError, show } from "../errors.ts";
+import {
+  clientCapabilities,
+  declaresTasks,
+  metaDeclaresTasks,
+  missingTasks,
+  speaksTasks,
+} from "./gate.ts";
 import { ownerOf } from "./owner.ts";
-import { TASKS_EXTENSION_ID } from "./protocol.ts";
+import type { PollLimiter } from "./poll_limiter.ts";
+import { RPC_CODES, TASKS_EXTENSION_ID } from "./protocol.ts";
 import { tapReplies } from "./replies.ts";
+import { type RawParams, tapRequests } from "./requests.ts";
 import { completeTask } from "./result.ts";
-import { type TaskErrorListener, toRpcError } from "./rpc_error.ts";
+import { RpcError, type TaskErrorListener, toRpcError } from "./rpc_error.ts";
 import type {
   McpServerLike,
   RequestContextLike,
+  RequestStateCodecLike,
   SchemaLike,
 } from "./shapes.ts";
-import { callTool, type Tool, type ToolHost } from "./tool.ts";
+import type { Tool } from "./task_handle.ts";
+import { callTool, type ToolHost } from "./tool.ts";
 import type { TaskToolConfig, TaskToolWorker } from "./tool_config.ts";
 
 /** The options of {@linkcode attachTasks}. */
@@ -33,6 +43,31 @@ export interface AttachTasksOptions {
    * @default nothing
    */
   readonly onError?: TaskErrorListener;
+  /**
+   * Is given each task's work, where the platform ends what nobody waits for:
+   * `(work) => ctx.waitUntil(work)` in a Durable Object.
+   *
+   * @default nothing
+   */
+  readonly waitUntil?: (work: Promise<void>) => void;
+  /**
+   * Limits how fast a task may be polled. One for all servers.
+   *
+   * @default nothing
+   */
+  readonly pollLimiter?: PollLimiter;
+  /**
+   * Seals the state of calls that ask their client before there is a task: the
+   * SDK's `createRequestStateCodec({ key })`. Without it the client could
+   * change the state, which gets it nothing: the state holds the client's own
+   * answers, and all of them are checked against the questions again. With it
+   * a change, another principal (`bind`) or too late an answer (`ttlSeconds`)
+   * is refused with -32602. A host that has set the SDK's own
+   * `requestState.verify` has to pass the same codec here.
+   *
+   * @default nothing
+   */
+  readonly requestState?: RequestStateCodecLike;
 }
 
 /** A server's tools that become tasks. */
@@ -41,13 +76,14 @@ export interface McpTasks<Server extends McpServerLike> {
    * Registers a tool. Called by a client that declares the tasks extension
    * with its request, it creates a task, answers with it, and runs the worker
    * detached from the request; called by any other client, it runs the worker
-   * while the client waits.
+   * while the client waits. The SDK checks the arguments first.
    *
    * @param name The tool's name.
    * @param config What `McpServer.registerTool` takes, and how the tool's
    * tasks are created.
    * @param worker Does the work.
    * @returns What `McpServer.registerTool` returns.
+   * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: `task.support` is neither word.
    */
   registerTool: <Input extends SchemaLike | undefined = undefined>(
     name: string,
@@ -56,34 +92,59 @@ export interface McpTasks<Server extends McpServerLike> {
   ) => ReturnType<Server["registerTool"]>;
 }
 
-/** The parameters of every `tasks/*` request that the adapter reads. */
-const TASK_PARAMS = {
+/** Lets everything through: the adapter reads the parameters as they came. */
+const ANY_PARAMS = {
   "~standard": {
     version: 1,
     vendor: "mcp-durable",
-    validate(value: unknown): object {
-      const taskId = (value as { readonly taskId?: unknown } | undefined)
-        ?.taskId;
-      if (typeof taskId === "string") return { value: { taskId } };
-      return { issues: [{ message: "a string is needed", path: ["taskId"] }] };
-    },
+    validate: (value: unknown): object => ({ value }),
   },
 };
 
-type Handler = (
-  tasks: TaskLifecycle,
-  taskId: string,
-  access: { readonly owner?: string },
-  ctx: RequestContextLike,
-) => Promise<unknown>;
+/**
+ * Where requests of the extension go. A handler of the host's own under the
+ * real name is for older revisions, and stays what it is.
+ */
+const PRIVATE_PREFIX = "io.mcp-durable/";
 
-const HANDLERS: Readonly<Record<string, Handler>> = {
-  "tasks/get": async (tasks, taskId, access) =>
-    completeTask(await tasks.getTask(taskId, access)),
-  "tasks/update": (tasks, taskId, access, ctx) =>
-    tasks.updateTask(taskId, answersOf(ctx), access),
-  "tasks/cancel": (tasks, taskId, access) => tasks.cancelTask(taskId, access),
+/** Where calls go that can only be a task, of clients without tasks. */
+const REFUSED_CALL = `${PRIVATE_PREFIX}tools/call`;
+
+interface TaskRequest {
+  readonly tasks: TaskLifecycle;
+  readonly taskId: string;
+  readonly access: { readonly owner?: string };
+  readonly params: RawParams;
+  readonly pollLimiter: PollLimiter | undefined;
+}
+
+const HANDLERS: Readonly<
+  Record<string, (request: TaskRequest) => Promise<unknown>>
+> = {
+  "tasks/get": getTask,
+  "tasks/update": ({ tasks, taskId, access, params }) =>
+    tasks.updateTask(taskId, params.inputResponses, access),
+  "tasks/cancel": ({ tasks, taskId, access }) =>
+    tasks.cancelTask(taskId, access),
 };
+
+async function getTask(request: TaskRequest): Promise<unknown> {
+  const { tasks, taskId, access, pollLimiter } = request;
+  const retryAfterMs = pollLimiter?.poll(access.owner, taskId);
+  if (retryAfterMs !== undefined) {
+    throw new RpcError(
+      RPC_CODES.polledTooFast,
+      `Cannot show task ${
+        show(taskId)
+      }: it is polled too fast; poll again in ${retryAfterMs} ms, and then as its pollIntervalMs says`,
+      { retryAfterMs },
+    );
+  }
+  const task = await tasks.getTask(taskId, access);
+  pollLimiter?.shown(access.owner, taskId, task.pollIntervalMs);
+  if (task.status !== "completed") return task;
+  return completeTask(task, await tasks.methodOf(taskId, access));
+}
 
 /**
  * Serves the tasks of a lifecycle from a server of the official SDK
@@ -92,12 +153,15 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
  * whose calls become tasks. Call it before the server connects, once for each
  * server; the lifecycle is shared by them all and outlives them.
  *
+ * Connections of an older revision have no tasks: tools give their result, and
+ * `tasks/*` has the handlers that the host itself registers, or -32601.
+ *
  * @param mcp The server.
  * @param tasks The lifecycle.
  * @param options The options.
  * @returns Registers tools.
- * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: the server already
- * answers a `tasks/*` method.
+ * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: the server has tasks
+ * attached already.
  *
  * @example
  * ```ts
@@ -128,14 +192,14 @@ export function attachTasks<Server extends McpServerLike>(
   tasks: TaskLifecycle,
   options: AttachTasksOptions = {},
 ): McpTasks<Server> {
-  const { owner = ownerOf, onError } = options;
+  const { owner = ownerOf, onError, pollLimiter } = options;
   const { server } = mcp;
   for (const method of Object.keys(HANDLERS)) {
     try {
-      server.assertCanSetRequestHandler(method);
+      server.assertCanSetRequestHandler(PRIVATE_PREFIX + method);
     } catch (cause) {
       throw new InvalidArgumentError(
-        `Cannot attach tasks: the server already answers ${method}; attach once, to a server without handlers of its own for tasks`,
+        "Cannot attach tasks: the server has tasks attached already; attach once to each server",
         { cause },
       );
     }
@@ -144,52 +208,98 @@ export function attachTasks<Server extends McpServerLike>(
   server.registerCapabilities(
     { extensions: { [TASKS_EXTENSION_ID]: {} } } as never,
   );
+  const requiresTasks = new Set<string>();
+  const params = tapRequests(
+    server,
+    [...Object.keys(HANDLERS), "tools/call"],
+    (method, { name, _meta }) => {
+      const speaks = speaksTasks(server);
+      if (method !== "tools/call") {
+        return speaks ? PRIVATE_PREFIX + method : undefined;
+      }
+      const refused = requiresTasks.has(name as string) &&
+        !(speaks && metaDeclaresTasks(_meta));
+      return refused ? REFUSED_CALL : undefined;
+    },
+  );
+  const handle = (
+    method: string,
+    handler: (ctx: RequestContextLike) => Promise<unknown>,
+  ) =>
+    server.setRequestHandler(
+      PRIVATE_PREFIX + method,
+      { params: ANY_PARAMS } as never,
+      ((_params: unknown, ctx: RequestContextLike) => handler(ctx)) as never,
+    );
   for (const [method, handler] of Object.entries(HANDLERS)) {
-    const answer = async (
-      { taskId }: { readonly taskId: string },
-      ctx: RequestContextLike,
-    ) => {
-      requireTasks(ctx);
+    handle(method, async (ctx) => {
+      if (!speaksTasks(server)) {
+        throw new RpcError(RPC_CODES.methodNotFound, "Method not found");
+      }
+      if (!declaresTasks(ctx)) throw missingTasks(method);
+      const taskId = taskIdOf(method, params(ctx));
       try {
         const principal = owner(ctx);
         const access = principal === undefined ? {} : { owner: principal };
-        return await handler(tasks, taskId, access, ctx);
+        const request = { tasks, taskId, access, pollLimiter };
+        return await handler({ ...request, params: params(ctx) });
       } catch (error) {
         throw toRpcError(error, { method, taskId }, onError);
       }
-    };
-    server.setRequestHandler(
-      method,
-      { params: TASK_PARAMS } as never,
-      answer as never,
-    );
+    });
   }
+  // deno-lint-ignore require-await -- a refusal has to be a rejection
+  handle("tools/call", async () => {
+    throw missingTasks("tools/call");
+  });
 
-  const host: ToolHost = { tasks, reply: tapReplies(server), owner, onError };
+  const { limits, checkFormAnswers } = tasks;
+  const host: ToolHost = {
+    tasks,
+    reply: tapReplies(server),
+    owner,
+    onError,
+    waitUntil: options.waitUntil,
+    rules: { limits, checkFormAnswers, requestState: options.requestState },
+    speaksTasks: () => speaksTasks(server),
+    capabilities: (ctx) => clientCapabilities(server, ctx),
+    params,
+  };
   return {
     registerTool(name, config, worker) {
-      const { task: _, ...sdkConfig } = config;
+      const { task, before: _, ...sdkConfig } = config;
+      checkSupport(task?.support);
       const tool = { name, config, worker } as unknown as Tool;
       const callback = config.inputSchema
         ? (args: unknown, ctx: RequestContextLike) =>
           callTool(host, tool, args, ctx)
         : (ctx: RequestContextLike) => callTool(host, tool, {}, ctx);
-      return mcp.registerTool(
+      const registered = mcp.registerTool(
         name,
         sdkConfig as never,
         callback as never,
-      ) as ReturnType<Server["registerTool"]>;
+      );
+      if (task?.support === "required") requiresTasks.add(name);
+      return registered as ReturnType<Server["registerTool"]>;
     },
   };
 }
 
-/**
- * The answers of a `tasks/update`. Those that the SDK threw away, because they
- * are no answers, are refused by key like any other that is wrong.
- */
-function answersOf(ctx: RequestContextLike): unknown {
-  const { inputResponses, droppedInputResponseKeys = [] } = ctx.mcpReq;
-  if (droppedInputResponseKeys.length === 0) return inputResponses;
-  const dropped = droppedInputResponseKeys.map((key) => [key, null]);
-  return { ...inputResponses, ...Object.fromEntries(dropped) };
+function taskIdOf(method: string, { taskId }: RawParams): string {
+  if (typeof taskId === "string") return taskId;
+  throw new RpcError(
+    RPC_CODES.invalidParams,
+    `Cannot answer ${method}: taskId is ${show(taskId)}, a string is needed`,
+  );
+}
+
+function checkSupport(support: unknown): void {
+  if (
+    support === undefined || support === "optional" || support === "required"
+  ) return;
+  throw new InvalidArgumentError(
+    `Cannot register a tool: task.support is ${
+      show(support)
+    }, "optional" or "required" is needed`,
+  );
 }

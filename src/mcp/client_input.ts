@@ -2,12 +2,39 @@
 
 import { InputUnavailableError } from "../errors.ts";
 
-/** The client capability that each kind of request needs. */
-const NEEDED: Readonly<Record<string, string>> = {
-  "elicitation/create": "elicitation",
-  "sampling/createMessage": "sampling",
-  "roots/list": "roots",
-};
+type Capabilities = Readonly<Record<string, unknown>>;
+
+/** The client capability that a request needs, as a path. */
+function neededCapability(
+  method: unknown,
+  params: Capabilities,
+): readonly [name: string, member?: string] | undefined {
+  switch (method) {
+    case "elicitation/create":
+      return ["elicitation", params.mode === "url" ? "url" : "form"];
+    case "sampling/createMessage": {
+      const tools = params.tools !== undefined ||
+        params.toolChoice !== undefined;
+      return tools ? ["sampling", "tools"] : ["sampling"];
+    }
+    case "roots/list":
+      return ["roots"];
+  }
+}
+
+function isDeclared(
+  capabilities: Capabilities,
+  name: string,
+  member: string | undefined,
+): boolean {
+  const declared = capabilities[name];
+  if (typeof declared !== "object" || declared === null) return false;
+  if (member === undefined) return true;
+  // A bare `elicitation: {}` is older than the modes, and means forms.
+  if (member === "form" && !("url" in declared)) return true;
+  return member in declared &&
+    (declared as Capabilities)[member] !== undefined;
+}
 
 /**
  * Refuses requests of a kind that the client never declared (specification:
@@ -19,32 +46,18 @@ const NEEDED: Readonly<Record<string, string>> = {
  */
 export function requireInputCapabilities(
   requests: Readonly<Record<string, unknown>>,
-  capabilities: Readonly<Record<string, unknown>>,
+  capabilities: Capabilities,
 ): void {
   for (const [key, request] of Object.entries(requests ?? {})) {
-    const { method, params } = (request ?? {}) as {
-      readonly method?: string;
-      readonly params?: { readonly mode?: string };
-    };
-    const needed = NEEDED[method ?? ""];
-    if (needed === undefined) continue; // The engine refuses it, by its shape.
-    const declared = capabilities[needed] as
-      | Record<string, unknown>
-      | undefined;
-    if (!declared) {
-      throw new InputUnavailableError(
-        `Cannot request input under key ${
-          JSON.stringify(key)
-        }: the client did not declare the capability ${needed}`,
-      );
-    }
-    const url = params?.mode === "url";
-    if (needed === "elicitation" && url && !declared.url) {
-      throw new InputUnavailableError(
-        `Cannot request input under key ${
-          JSON.stringify(key)
-        }: the client did not declare the capability elicitation.url`,
-      );
-    }
+    const { method, params } = (request ?? {}) as Capabilities;
+    const needed = neededCapability(method, (params ?? {}) as Capabilities);
+    if (!needed) continue; // The engine refuses it, by its shape.
+    const [name, member] = needed;
+    if (isDeclared(capabilities, name, member)) continue;
+    throw new InputUnavailableError(
+      `Cannot request input under key ${
+        JSON.stringify(key)
+      }: the client did not declare the capability ${needed.join(".")}`,
+    );
   }
 }

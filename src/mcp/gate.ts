@@ -2,23 +2,43 @@
 
 import {
   CLIENT_CAPABILITIES_KEY,
+  FIRST_REVISION,
   RPC_CODES,
   TASKS_EXTENSION_ID,
 } from "./protocol.ts";
 import { RpcError } from "./rpc_error.ts";
-import type { RequestContextLike } from "./shapes.ts";
+import type { RequestContextLike, ServerLike } from "./shapes.ts";
+
+type Capabilities = Readonly<Record<string, unknown>>;
 
 /**
- * Reads what the client of a request says it can do. It says so with each
- * request; one of an older revision says nothing that counts here.
+ * Tells whether a server's connection speaks a revision that has tasks as an
+ * extension. On an older one the extension is never on, whatever a request
+ * carries.
  *
+ * @param server The low-level server.
+ * @returns Whether it does.
+ */
+export function speaksTasks(server: ServerLike): boolean {
+  const revision = server.getNegotiatedProtocolVersion();
+  return revision !== undefined && revision >= FIRST_REVISION;
+}
+
+/**
+ * Reads what the client of a request says it can do: with the request itself,
+ * or, in an older revision, when it connected.
+ *
+ * @param server The low-level server.
  * @param ctx The request's context.
- * @returns The capabilities; none for a request of an older revision.
+ * @returns The capabilities; none where nothing is known.
  */
 export function clientCapabilities(
+  server: ServerLike,
   ctx: RequestContextLike,
-): Readonly<Record<string, unknown>> {
-  return member(ctx.mcpReq.envelope, CLIENT_CAPABILITIES_KEY) ?? {};
+): Capabilities {
+  return (speaksTasks(server)
+    ? member(ctx.mcpReq.envelope, CLIENT_CAPABILITIES_KEY)
+    : server.getClientCapabilities() as Capabilities | undefined) ?? {};
 }
 
 /**
@@ -28,22 +48,20 @@ export function clientCapabilities(
  * @returns Whether its answer may be a task.
  */
 export function declaresTasks(ctx: RequestContextLike): boolean {
-  const extensions = member(clientCapabilities(ctx), "extensions");
-  return member(extensions, TASKS_EXTENSION_ID) !== undefined;
+  return metaDeclaresTasks(ctx.mcpReq.envelope);
 }
 
 /**
- * Lets a `tasks/*` request pass if its client declared the extension with it.
+ * Tells the same from a request's `_meta`, before the SDK takes the protocol's
+ * part out of it.
  *
- * @param ctx The request's context.
- * @throws {RpcError} -32601 for a request of an older revision, which has no
- * such methods; -32021 for a client that did not declare the extension.
+ * @param meta The metadata, whatever it is.
+ * @returns Whether it declares the tasks extension.
  */
-export function requireTasks(ctx: RequestContextLike): void {
-  if (!ctx.mcpReq.envelope) {
-    throw new RpcError(RPC_CODES.methodNotFound, "Method not found");
-  }
-  if (!declaresTasks(ctx)) throw missingTasks(ctx.mcpReq.method);
+export function metaDeclaresTasks(meta: unknown): boolean {
+  const capabilities = member(meta, CLIENT_CAPABILITIES_KEY);
+  const extensions = member(capabilities, "extensions");
+  return member(extensions, TASKS_EXTENSION_ID) !== undefined;
 }
 
 /**
@@ -65,11 +83,11 @@ export function missingTasks(method: string): RpcError {
 function member(
   value: unknown,
   key: string,
-): Readonly<Record<string, unknown>> | undefined {
+): Capabilities | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   if (!Object.hasOwn(value, key)) return undefined;
   const found = (value as Record<string, unknown>)[key];
   return typeof found === "object" && found !== null && !Array.isArray(found)
-    ? found as Readonly<Record<string, unknown>>
+    ? found as Capabilities
     : undefined;
 }

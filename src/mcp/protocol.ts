@@ -10,6 +10,9 @@ export const CLIENT_CAPABILITIES_KEY =
 /** Where every message of a subscription carries the id of its request. */
 export const SUBSCRIPTION_ID_KEY = "io.modelcontextprotocol/subscriptionId";
 
+/** The first revision in which a request says what its client can do. */
+export const FIRST_REVISION = "2026-07-28";
+
 /** The JSON-RPC codes that the adapter answers with. */
 export const RPC_CODES = {
   /** The method is unknown, as it is to every client of an older revision. */
@@ -20,4 +23,6 @@ export const RPC_CODES = {
   internalError: -32603,
   /** The client did not declare what the request needs. */
   missingClientCapability: -32021,
+  /** The client polls a task much faster than it was told to. */
+  polledTooFast: -32029,
 } as const;

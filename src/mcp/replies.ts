@@ -6,6 +6,7 @@
  */
 
 import type { RequestContextLike, RequestId, ServerLike } from "./shapes.ts";
+import { tapMessages } from "./transport.ts";
 
 /** What a tool call is to be answered with. */
 export type Reply =
@@ -32,10 +33,6 @@ export type ReplyFunction = (
   reply: Reply,
 ) => Placeholder;
 
-interface TransportLike {
-  send(message: unknown, options?: unknown): Promise<void>;
-}
-
 /**
  * Taps every connection of a server, so that its tools can answer what the SDK
  * does not let them.
@@ -45,15 +42,6 @@ interface TransportLike {
  */
 export function tapReplies(server: ServerLike): ReplyFunction {
   const replies = new Map<RequestId, Reply>();
-  const connect = server.connect.bind(server) as (t: unknown) => Promise<void>;
-
-  const tapped = server as { connect(transport: unknown): Promise<void> };
-  tapped.connect = (transport) => {
-    const target = transport as TransportLike;
-    const send = target.send.bind(target);
-    target.send = (message, options) => send(replace(message), options);
-    return connect(transport);
-  };
 
   const replace = (message: unknown): unknown => {
     const { id, method, result } = message as {
@@ -75,6 +63,7 @@ export function tapReplies(server: ServerLike): ReplyFunction {
     return { jsonrpc: "2.0", id, result: { ...reply.result, ...meta } };
   };
 
+  tapMessages(server, { send: replace });
   return (ctx, reply) => {
     const { id, signal } = ctx.mcpReq;
     // A request that was cancelled is never answered.

@@ -1,7 +1,7 @@
 /** The task handle of a call that does not become a task. */
 
 import {
-  InputUnavailableError,
+  InputPendingError,
   InvalidArgumentError,
   type JsonRpcError,
   show,
@@ -9,9 +9,12 @@ import {
   TaskCancelled,
 } from "../errors.ts";
 import type { TaskHandle } from "../engine/handle.ts";
+import type { InputRequests } from "../model/input_request.ts";
 import type { InputResponses } from "../model/input_response.ts";
 import type { JsonObject } from "../model/json.ts";
+import { requireInputCapabilities } from "./client_input.ts";
 import { quiet } from "./quiet.ts";
+import type { Round } from "./round.ts";
 import type { RequestContextLike } from "./shapes.ts";
 
 /** How a worker ended a call. */
@@ -23,25 +26,41 @@ export type RequestOutcome =
 /**
  * Lets the worker of a tool answer a request directly, for a client that knows
  * no tasks: nothing is stored, the signal is the request's, and an end that
- * the worker sets is the answer.
+ * the worker sets is the answer. What the worker asks ends the call too: the
+ * client calls again with its answers, and the worker runs from its start.
  */
 export class RequestTaskHandle implements TaskHandle {
   /** An id that no store knows. */
   readonly taskId: string;
-  /** Aborts with {@linkcode TaskCancelled} when the request is cancelled. */
+  /**
+   * Aborts with {@linkcode TaskCancelled} when the request is cancelled, and
+   * with {@linkcode InputPendingError} when the client has to be asked.
+   */
   readonly signal: AbortSignal;
   readonly #ctx: RequestContextLike;
+  readonly #round: Round;
+  readonly #capabilities: Readonly<Record<string, unknown>>;
+  readonly #controller: AbortController = new AbortController();
   readonly #cancel: () => void;
   #progress = 0;
   #outcome: RequestOutcome | undefined;
 
-  /** @param ctx The context of the request. */
-  constructor(ctx: RequestContextLike) {
+  /**
+   * @param ctx The context of the request.
+   * @param round The round of questions that the call is.
+   * @param capabilities What the client can be asked for.
+   */
+  constructor(
+    ctx: RequestContextLike,
+    round: Round,
+    capabilities: Readonly<Record<string, unknown>>,
+  ) {
     this.#ctx = ctx;
-    this.taskId = crypto.randomUUID();
-    const controller = new AbortController();
-    this.signal = controller.signal;
-    this.#cancel = () => controller.abort(new TaskCancelled(this.taskId));
+    this.#round = round;
+    this.#capabilities = capabilities;
+    this.taskId = round.id;
+    this.signal = this.#controller.signal;
+    this.#cancel = () => this.#controller.abort(new TaskCancelled(this.taskId));
     if (ctx.mcpReq.signal.aborted) this.#cancel();
     else ctx.mcpReq.signal.addEventListener("abort", this.#cancel);
   }
@@ -94,13 +113,30 @@ export class RequestTaskHandle implements TaskHandle {
     }
   }
 
-  /** @throws {InputUnavailableError} `ERR_INPUT_UNAVAILABLE`: always. */
-  requestInput(): Promise<InputResponses> {
-    return quiet(Promise.reject(
-      new InputUnavailableError(
-        "Cannot request input: the client called the tool without the tasks extension, so it cannot be asked while it waits",
-      ),
-    ));
+  /**
+   * Gives the answers that the client has called again with, or ends this run
+   * of the worker with the questions.
+   *
+   * @param requests Requests by key.
+   * @throws {InputPendingError} `ERR_INPUT_PENDING`: the client has to be asked.
+   * @throws {InputUnavailableError} `ERR_INPUT_UNAVAILABLE`: it cannot be asked for this.
+   * @throws {DuplicateInputKeyError} `ERR_DUPLICATE_INPUT_KEY`: a key was used before.
+   * @throws {InvalidInputRequestError} `ERR_INVALID_INPUT_REQUEST`: a request is wrong.
+   * @throws {TaskAlreadyTerminalError} `ERR_TASK_TERMINAL`: the call has ended.
+   */
+  requestInput(requests: InputRequests): Promise<InputResponses> {
+    return quiet(this.#ask(requests));
+  }
+
+  async #ask(requests: InputRequests): Promise<InputResponses> {
+    if (this.#outcome) this.#refuseIfEnded();
+    requireInputCapabilities(requests, this.#capabilities);
+    try {
+      return await this.#round.ask(requests);
+    } catch (error) {
+      if (this.#round.isPending) this.#controller.abort(error);
+      throw error;
+    }
   }
 
   /** Gives nothing: there is no earlier run. */
@@ -160,6 +196,7 @@ export class RequestTaskHandle implements TaskHandle {
   }
 
   #refuseIfEnded(): void {
+    if (this.#round.isPending) throw new InputPendingError();
     if (this.#outcome) {
       throw new TaskAlreadyTerminalError(this.taskId, this.#outcome.status);
     }

@@ -3,6 +3,24 @@
 import type { JsonObject, JsonValue } from "../model/json.ts";
 import type { GetTaskResult } from "../model/wire.ts";
 import type { SchemaLike } from "./shapes.ts";
+import type { ToolResult } from "./tool_config.ts";
+
+/** Members of a tool's result that cannot be null: a worker may leave them so. */
+const NEVER_NULL: readonly string[] = ["content", "isError", "_meta"];
+
+/**
+ * Leaves out what a worker had nothing to say in: members that are undefined,
+ * and null where there is no null. What is inside a member stays as it is.
+ *
+ * @param result The result as the worker gave it.
+ * @returns The result without them.
+ */
+export function withoutGaps(result: ToolResult): JsonObject {
+  const members = Object.entries(result).filter(([key, value]) =>
+    value !== undefined && !(value === null && NEVER_NULL.includes(key))
+  );
+  return Object.fromEntries(members) as JsonObject;
+}
 
 /**
  * Completes the result of a tool call as the SDK would have: clients refuse a
@@ -20,14 +38,18 @@ export function completeToolResult(result: JsonObject): JsonObject {
 }
 
 /**
- * Shows a task as `tasks/get` and `notifications/tasks` do: with its result
- * completed, also where it was not ended through a registered tool.
+ * Shows a task as `tasks/get` and `notifications/tasks` do: with the result of
+ * a tool call completed, also where it was not ended through a registered tool.
  *
  * @param task The task.
+ * @param method The request that became the task.
  * @returns The task as a client expects it.
  */
-export function completeTask(task: GetTaskResult): GetTaskResult {
-  if (task.status !== "completed") return task;
+export function completeTask(
+  task: GetTaskResult,
+  method: string = "tools/call",
+): GetTaskResult {
+  if (task.status !== "completed" || method !== "tools/call") return task;
   return { ...task, result: completeToolResult(task.result) };
 }
 

@@ -26,10 +26,10 @@ export interface RequestContextLike {
     readonly _meta?: Readonly<Record<string, unknown>>;
     /** The protocol's own metadata; absent before revision 2026-07-28. */
     readonly envelope?: Readonly<Record<string, unknown>>;
-    /** The answers that a `tasks/update` brings. */
+    /** The answers that a call of an older revision is repeated with. */
     readonly inputResponses?: Readonly<Record<string, unknown>>;
-    /** The keys of answers that the SDK threw away, because they are none. */
-    readonly droppedInputResponseKeys?: readonly string[];
+    /** The state that a repeated call brings back. */
+    requestState?(): unknown;
     /** Aborts when the request is cancelled, and also soon after its answer. */
     readonly signal: AbortSignal;
     /** Sends a notification that belongs to the request. */
@@ -50,6 +50,10 @@ export interface ServerLike {
   assertCanSetRequestHandler(method: string): void;
   /** Answers a method. */
   setRequestHandler(method: string, schemas: never, handler: never): void;
+  /** The revision that the connection speaks, once it does. */
+  getNegotiatedProtocolVersion(): string | undefined;
+  /** What a client of an older revision said it can do. */
+  getClientCapabilities(): object | undefined;
   /** Serves one connection. */
   connect(transport: never): Promise<void>;
 }
@@ -60,6 +64,17 @@ export interface McpServerLike {
   readonly server: ServerLike;
   /** Registers a tool. */
   registerTool(name: string, config: never, callback: never): unknown;
+}
+
+/**
+ * Seals the state of a call that asks its client, and opens it again: the SDK's
+ * `createRequestStateCodec()` makes one.
+ */
+export interface RequestStateCodecLike {
+  /** Seals. */
+  mint(payload: never, ctx: never): Promise<string>;
+  /** Opens; rejects what was not sealed so. */
+  verify(state: string, ctx: never): Promise<unknown>;
 }
 
 /** A schema that says what it makes of a value: zod 4, ArkType, Valibot and others. */

@@ -1,28 +1,31 @@
 /** A tool whose calls become tasks, for the clients that know tasks. */
 
-import type { TaskHandle } from "../engine/handle.ts";
 import type { TaskLifecycle } from "../engine/lifecycle.ts";
 import { asJsonRpcError, isNoOutcome } from "../engine/workers.ts";
 import type { InputRequests } from "../model/input_request.ts";
 import type { JsonObject } from "../model/json.ts";
 import { requireInputCapabilities } from "./client_input.ts";
-import { clientCapabilities, declaresTasks, missingTasks } from "./gate.ts";
+import { declaresTasks, missingTasks } from "./gate.ts";
 import { quiet } from "./quiet.ts";
 import type { Placeholder, ReplyFunction } from "./replies.ts";
 import { RequestTaskHandle } from "./request_handle.ts";
-import { checkToolOutput, completeToolResult } from "./result.ts";
+import { withoutGaps } from "./result.ts";
+import {
+  type InputRequiredResult,
+  openRound,
+  type Round,
+  type RoundRules,
+} from "./round.ts";
 import {
   hiddenError,
   type TaskErrorListener,
   type TaskRequestInfo,
   toRpcError,
 } from "./rpc_error.ts";
-import type { RequestContextLike, SchemaLike } from "./shapes.ts";
-import type {
-  TaskToolConfig,
-  TaskToolContext,
-  ToolResult,
-} from "./tool_config.ts";
+import type { RawParams } from "./requests.ts";
+import type { RequestContextLike } from "./shapes.ts";
+import { taskWorker, type Tool } from "./task_handle.ts";
+import type { TaskToolContext, ToolResult } from "./tool_config.ts";
 
 /** What all tools of a server share. */
 export interface ToolHost {
@@ -34,25 +37,38 @@ export interface ToolHost {
   readonly owner: (ctx: RequestContextLike) => string | undefined;
   /** Hears of unexpected errors. */
   readonly onError: TaskErrorListener | undefined;
+  /** Keeps the process alive for work that goes on after the answer. */
+  readonly waitUntil: ((work: Promise<void>) => void) | undefined;
+  /** How clients are asked before there is a task. */
+  readonly rules: RoundRules;
+  /** Whether the connection speaks a revision that has tasks. */
+  readonly speaksTasks: () => boolean;
+  /** What the client of a call can do. */
+  readonly capabilities: (
+    ctx: RequestContextLike,
+  ) => Readonly<Record<string, unknown>>;
+  /** The parameters of a call as they came. */
+  readonly params: (ctx: RequestContextLike) => RawParams;
 }
 
-/** A tool of a server. */
-export interface Tool {
-  /** Its name. */
-  readonly name: string;
-  /** Its configuration. */
-  readonly config: TaskToolConfig<SchemaLike | undefined>;
-  /** Its work. */
-  readonly worker: (
-    args: unknown,
-    task: TaskHandle,
-    ctx: TaskToolContext,
-  ) => ToolResult | void | Promise<ToolResult | void>;
+/** What the SDK is to answer a call with. */
+export type ToolAnswer = ToolResult | InputRequiredResult | Placeholder;
+
+/** A call of a tool. */
+interface Call {
+  readonly host: ToolHost;
+  readonly tool: Tool;
+  readonly args: unknown;
+  readonly ctx: RequestContextLike;
+  /** Whether it may become a task. */
+  readonly deferred: boolean;
+  readonly round: Round;
 }
 
 /**
  * Answers one call: with a task, if the client knows tasks, else with the
- * result, or with -32021 where the tool runs as a task only.
+ * result, or with -32021 where the tool runs as a task only; before that with
+ * what the tool has to say or to ask at once.
  *
  * @param host What all tools share.
  * @param tool The tool.
@@ -65,21 +81,57 @@ export async function callTool(
   tool: Tool,
   args: unknown,
   ctx: RequestContextLike,
-): Promise<ToolResult | Placeholder> {
-  if (declaresTasks(ctx)) return await defer(host, tool, args, ctx);
-  if (tool.config.task?.required) {
+): Promise<ToolAnswer> {
+  const deferred = host.speaksTasks() && declaresTasks(ctx);
+  if (!deferred && tool.config.task?.support === "required") {
     return host.reply(ctx, { error: missingTasks(ctx.mcpReq.method) });
   }
-  return await answer(host, tool, args, ctx);
+  let round;
+  try {
+    const responses = host.speaksTasks()
+      ? host.params(ctx).inputResponses
+      : ctx.mcpReq.inputResponses;
+    round = await openRound(host.rules, ctx, responses);
+  } catch (error) {
+    const where = place(tool, ctx);
+    return host.reply(ctx, { error: toRpcError(error, where, host.onError) });
+  }
+  const call = { host, tool, args, ctx, deferred, round };
+  const early = await prelude(call);
+  if (early) return early;
+  return deferred ? await defer(call) : await answer(call);
+}
+
+/** Lets the tool answer at once, or ask. */
+async function prelude(call: Call): Promise<ToolAnswer | undefined> {
+  const { host, tool, args, ctx, round } = call;
+  const { before } = tool.config;
+  if (!before) return undefined;
+  const { answers: _, ...context } = toolContext(call);
+  const ask = async (requests: InputRequests) => {
+    requireInputCapabilities(requests, host.capabilities(ctx));
+    return await round.ask(requests);
+  };
+  let result, thrown;
+  try {
+    result = await before(args as never, {
+      ...context,
+      signal: ctx.mcpReq.signal,
+      requestInput: (requests) => quiet(ask(requests)),
+    });
+  } catch (error) {
+    thrown = { error };
+  }
+  const question = await endRound(call);
+  if (question) return question;
+  if (thrown) return answerThrow(call, thrown.error);
+  return result ? withoutGaps(result) as ToolResult : undefined;
 }
 
 /** Creates the task, durably, and only then starts the work, which nobody waits for. */
-async function defer(
-  host: ToolHost,
-  tool: Tool,
-  args: unknown,
-  ctx: RequestContextLike,
-): Promise<Placeholder> {
+async function defer(call: Call): Promise<Placeholder> {
+  const { host, tool, args, ctx } = call;
+  const where = place(tool, ctx);
   let created;
   try {
     const owner = host.owner(ctx);
@@ -91,45 +143,40 @@ async function defer(
       ...(owner !== undefined && { owner }),
     });
   } catch (error) {
-    const where = place(tool, ctx);
     return host.reply(ctx, { error: toRpcError(error, where, host.onError) });
   }
-  const capabilities = clientCapabilities(ctx);
-  const context = toolContext(ctx, true);
-  void host.tasks.run(created.taskId, async (task) => {
-    const handle = toolHandle(task, tool, capabilities);
-    const result = await tool.worker(args, handle, context);
-    return result && await finish(tool, result as JsonObject);
-  });
+  const worker = taskWorker(tool, args, toolContext(call));
+  const work = host.tasks.run(created.taskId, worker);
+  try {
+    host.waitUntil?.(work);
+  } catch (error) {
+    hiddenError(error, { ...where, taskId: created.taskId }, host.onError);
+  }
   return host.reply(ctx, { result: created });
 }
 
 /** Runs the worker while the client waits. */
-async function answer(
-  host: ToolHost,
-  tool: Tool,
-  args: unknown,
-  ctx: RequestContextLike,
-): Promise<ToolResult | Placeholder> {
-  const handle = new RequestTaskHandle(ctx);
+async function answer(call: Call): Promise<ToolAnswer> {
+  const { host, tool, args, ctx, round } = call;
+  const handle = new RequestTaskHandle(ctx, round, host.capabilities(ctx));
+  let thrown;
   try {
-    const result = await tool.worker(args, handle, toolContext(ctx, false));
-    if (!handle.outcome) await handle.complete((result ?? {}) as JsonObject);
-  } catch (error) {
-    if (!handle.outcome) {
-      const failure = isNoOutcome(error, handle.taskId)
-        ? hiddenError(error, place(tool, ctx), host.onError)
-        : asJsonRpcError(error);
-      if (!failure) throw error; // The SDK makes a tool result of it.
-      await handle.fail(failure);
+    const result = await tool.worker(args, handle, toolContext(call));
+    if (!handle.outcome && !round.isPending) {
+      await handle.complete((result ?? {}) as JsonObject);
     }
+  } catch (error) {
+    thrown = { error };
   } finally {
     handle.release();
   }
-  const outcome = handle.outcome!;
+  const { outcome } = handle;
+  if (!outcome) {
+    return await endRound(call) ?? answerThrow(call, thrown?.error);
+  }
   switch (outcome.status) {
     case "completed":
-      return outcome.result as ToolResult;
+      return withoutGaps(outcome.result) as ToolResult;
     case "failed":
       return host.reply(ctx, { error: outcome.error });
     case "cancelled":
@@ -140,50 +187,46 @@ async function answer(
   }
 }
 
-/** The task's handle, which also keeps the rules for the answer of a tool. */
-function toolHandle(
-  task: TaskHandle,
-  tool: Tool,
-  capabilities: Readonly<Record<string, unknown>>,
-): TaskHandle {
-  return {
-    taskId: task.taskId,
-    get signal() {
-      return task.signal;
-    },
-    progress: (message, patch) => task.progress(message, patch),
-    requestInput: (requests: InputRequests) => {
-      const ask = async () => {
-        requireInputCapabilities(requests, capabilities);
-        return await task.requestInput(requests);
-      };
-      return quiet(ask());
-    },
-    resumeInput: () => task.resumeInput(),
-    complete: async (result) => {
-      await task.complete(await finish(tool, result));
-    },
-    fail: (error) => task.fail(error),
-    cancelled: (message) => task.cancelled(message),
-  };
+/** Asks the client, if the tool has asked for something. */
+async function endRound(
+  { host, tool, ctx, round }: Call,
+): Promise<InputRequiredResult | Placeholder | undefined> {
+  try {
+    const end = await round.end(ctx);
+    return !end || "resultType" in end ? end : host.reply(ctx, end);
+  } catch (error) {
+    const failure = hiddenError(error, place(tool, ctx), host.onError);
+    return host.reply(ctx, { error: failure });
+  }
 }
 
-async function finish(tool: Tool, result: JsonObject): Promise<JsonObject> {
-  await checkToolOutput(tool.name, tool.config.outputSchema, result);
-  return completeToolResult(result);
+/** Answers with what was thrown; an ordinary throw is for the SDK to make a tool result of. */
+function answerThrow(
+  { host, tool, ctx, round }: Call,
+  error: unknown,
+): Placeholder {
+  const failure = isNoOutcome(error, round.id)
+    ? hiddenError(error, place(tool, ctx), host.onError)
+    : asJsonRpcError(error);
+  if (!failure) throw error;
+  return host.reply(ctx, { error: failure });
 }
 
 function place(tool: Tool, ctx: RequestContextLike): TaskRequestInfo {
   return { method: ctx.mcpReq.method, tool: tool.name };
 }
 
-function toolContext(
-  ctx: RequestContextLike,
-  deferred: boolean,
-): TaskToolContext {
+function toolContext({ host, ctx, deferred, round }: Call): TaskToolContext {
   const authInfo = ctx.http?.authInfo;
+  const { answers } = round;
   return {
     deferred,
+    answers,
+    call: {
+      arguments: (host.params(ctx).arguments ?? {}) as RawParams,
+      clientCapabilities: host.capabilities(ctx),
+      answers,
+    },
     requestId: ctx.mcpReq.id,
     ...(authInfo && { authInfo }),
     meta: ctx.mcpReq._meta ?? {},

@@ -1,6 +1,8 @@
 /** What a tool is made of: its configuration, its worker, and what that gives. */
 
 import type { TaskHandle } from "../engine/handle.ts";
+import type { InputRequests } from "../model/input_request.ts";
+import type { InputResponses } from "../model/input_response.ts";
 import type {
   AuthInfoLike,
   RequestId,
@@ -75,27 +77,71 @@ export interface ToolResult {
   readonly _meta?: Readonly<Record<string, unknown>>;
 }
 
-/** What a worker knows of the call. It is good as long as the worker runs. */
+/**
+ * What it takes to run a call's worker again, in another process too: plain
+ * JSON, for the host to keep.
+ */
+export interface TaskToolCall {
+  /** The arguments as they came, before the tool's schema made something of them. */
+  readonly arguments: Readonly<Record<string, unknown>>;
+  /** What the client can be asked for. */
+  readonly clientCapabilities: Readonly<Record<string, unknown>>;
+  /** What the client answered before the task was created. */
+  readonly answers: InputResponses;
+}
+
+/** What a worker knows of the call. */
 export interface TaskToolContext {
   /** Whether the call became a task; false: its client waits for the answer. */
   readonly deferred: boolean;
-  /** The id of the request. */
-  readonly requestId: RequestId;
-  /** Who called, where the host's authentication says so. */
+  /** The answers to what {@linkcode TaskToolConfig.before} asked, by key. */
+  readonly answers: InputResponses;
+  /** What it takes to run the worker again; see {@linkcode toolWorker}. */
+  readonly call: TaskToolCall;
+  /** The id of the request; absent where the worker is run again. */
+  readonly requestId?: RequestId;
+  /**
+   * Who called, where the host's authentication says so; absent where the
+   * worker is run again.
+   */
   readonly authInfo?: AuthInfoLike;
-  /** The metadata of the request. */
+  /** The metadata of the request; empty where the worker is run again. */
   readonly meta: Readonly<Record<string, unknown>>;
 }
 
 /**
  * Does the work of a tool. What it returns is the result; what it throws is
  * read as {@linkcode TaskLifecycle.run} says.
+ *
+ * For a client that does not declare the extension it runs while the client
+ * waits. `requestInput()` then ends that run with the question: the client
+ * calls again with the answer and the worker runs again **from its start**,
+ * where the same question gets that answer. So do nothing before a question
+ * that must not be done twice, and ask the same questions each time.
  */
 export type TaskToolWorker<Input extends SchemaLike | undefined> = (
   args: SchemaOutput<Input>,
   task: TaskHandle,
   ctx: TaskToolContext,
 ) => ToolResult | void | Promise<ToolResult | void>;
+
+/** What a tool can do before its call becomes a task. */
+export interface TaskToolPrelude extends Omit<TaskToolContext, "answers"> {
+  /** Aborts when the request is cancelled, or its connection drops. */
+  readonly signal: AbortSignal;
+  /**
+   * Asks the client. Without all answers this run ends here: the client calls
+   * again with them, and the prelude runs again from its start.
+   *
+   * @param requests Requests by key; the worker cannot use the same keys.
+   * @returns The answers, which the worker gets too.
+   * @throws {InputPendingError} `ERR_INPUT_PENDING`: the client has to be asked.
+   * @throws {InputUnavailableError} `ERR_INPUT_UNAVAILABLE`: it cannot be asked for this.
+   * @throws {DuplicateInputKeyError} `ERR_DUPLICATE_INPUT_KEY`: a key was used before.
+   * @throws {InvalidInputRequestError} `ERR_INVALID_INPUT_REQUEST`: a request is wrong.
+   */
+  requestInput(requests: InputRequests): Promise<InputResponses>;
+}
 
 /** How the tasks of a tool are created. */
 export interface TaskToolTaskOptions {
@@ -113,12 +159,13 @@ export interface TaskToolTaskOptions {
    */
   readonly pollIntervalMs?: number;
   /**
-   * Whether the tool runs as a task only. A client that does not declare the
-   * extension then gets -32021 instead of a result.
+   * Which clients can call the tool: `"optional"` all of them, where one that
+   * does not declare the extension waits for the result; `"required"` only
+   * those that declare it, where any other gets -32021.
    *
-   * @default false
+   * @default "optional"
    */
-  readonly required?: boolean;
+  readonly support?: "optional" | "required";
 }
 
 /** What `McpServer.registerTool` takes, and how the tool's tasks are created. */
@@ -143,4 +190,16 @@ export interface TaskToolConfig<Input extends SchemaLike | undefined> {
    * @default {}
    */
   readonly task?: TaskToolTaskOptions;
+  /**
+   * Runs while the client waits, before the call becomes a task, and for a
+   * client without tasks before the worker. What it returns answers the call;
+   * if it returns nothing, the work begins. What it throws answers the call
+   * too, as in the worker. It may ask: see {@linkcode TaskToolPrelude}.
+   *
+   * @default nothing
+   */
+  readonly before?: (
+    args: SchemaOutput<Input>,
+    prelude: TaskToolPrelude,
+  ) => ToolResult | void | Promise<ToolResult | void>;
 }

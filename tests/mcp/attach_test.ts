@@ -36,13 +36,13 @@ class BrokenStore extends MemoryTaskStore {
 }
 
 describe("attachTasks()", () => {
-  it("refuses a server that answers tasks already, and changes nothing", async () => {
+  it("refuses a server that has tasks attached already", async () => {
     const tasks = new TaskLifecycle({ store: new MemoryTaskStore() });
     const mcp = new McpServer({ name: "twice", version: "1.0.0" });
     attachTasks(mcp, tasks);
     assert.throws(() => attachTasks(mcp, tasks), (error: Error) => {
       assert.ok(isInvalidArgumentError(error));
-      assert.match(error.message, /already answers tasks\/get/);
+      assert.match(error.message, /attached already/);
       return true;
     });
     await tasks.close();

@@ -30,7 +30,11 @@ describe("the names and numbers of the protocol", () => {
       internalError: ProtocolErrorCode.InternalError,
       missingClientCapability:
         ProtocolErrorCode.MissingRequiredClientCapability,
+      polledTooFast: -32029,
     });
+    const taken: number[] = Object.values(ProtocolErrorCode)
+      .filter((code) => typeof code === "number");
+    assert.ok(!taken.includes(RPC_CODES.polledTooFast));
   });
 });
 

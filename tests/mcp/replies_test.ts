@@ -15,6 +15,8 @@ async function connect() {
     registerCapabilities() {},
     assertCanSetRequestHandler() {},
     setRequestHandler() {},
+    getNegotiatedProtocolVersion: () => "2026-07-28",
+    getClientCapabilities: () => undefined,
     connect: () => Promise.resolve(),
   };
   const reply = tapReplies(server);

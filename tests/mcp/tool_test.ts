@@ -352,13 +352,12 @@ describe("a tool called by a client without tasks", () => {
     await host.close();
   });
 
-  it("cannot be asked, and the worker may do without", async () => {
+  it("cannot be asked for what it did not declare, and the worker may do without", async () => {
     const host = await hostOf(async (task, ctx) => {
       assert.equal(ctx.deferred, false);
       assert.equal(await task.resumeInput(), undefined);
-      const error = await task.requestInput({ a: howMany("One?") }).catch(
-        (error: unknown) => error,
-      );
+      const error = await task.requestInput({ a: { method: "roots/list" } })
+        .catch((error: unknown) => error);
       assert.ok(isInputUnavailableError(error));
       return { content: [{ type: "text", text: "took the default" }] };
     });
@@ -369,9 +368,12 @@ describe("a tool called by a client without tasks", () => {
 
   it("gets a readable tool error where the worker cannot do without", async () => {
     const host = await startHost({ tools: registerTools });
-    const { result } = await directly(host, "sum");
+    const { result } = await send(host.url, "tools/call", {
+      name: "sum",
+      arguments: {},
+    }, { capabilities: {} });
     assert.equal(result.isError, true);
-    assert.match(result.content[0].text, /without the tasks extension/);
+    assert.match(result.content[0].text, /capability elicitation\.form/);
     await host.close();
   });
 
@@ -486,7 +488,7 @@ describe("what a worker leaves un-awaited", () => {
     assert.deepEqual(codes, [
       "ERR_INVALID_ARGUMENT",
       "ERR_INVALID_ARGUMENT",
-      "ERR_INPUT_UNAVAILABLE",
+      "ERR_INVALID_INPUT_REQUEST",
       "ERR_INVALID_ARGUMENT",
       "ERR_INVALID_ARGUMENT",
       "ERR_INVALID_INPUT_REQUEST",
@@ -502,7 +504,7 @@ describe("a tool that runs as a task only", () => {
       tools: ({ registerTool }) =>
         registerTool("tool", {
           outputSchema: z.object({ runs: z.number() }),
-          task: { required: true, ttlMs: 45_000 },
+          task: { support: "required", ttlMs: 45_000 },
         }, () => ({ structuredContent: { runs: ++runs } })),
     });
     const { error } = await directly(host, "tool");

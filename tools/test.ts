@@ -7,15 +7,15 @@
  * a run over its deadline, coverage of Deno's run below the thresholds of `deno.json`.
  */
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { availableParallelism, tmpdir } from "node:os";
-import { join, relative } from "node:path";
+import { availableParallelism } from "node:os";
+import { relative } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { stopChildrenOnSignals } from "./test/child.ts";
 import { runsOn, type RuntimeName, RUNTIMES, testFiles } from "./test/files.ts";
 import { add, NONE, text } from "./test/report.ts";
 import { runSuite, type SuiteResult } from "./test/suite.ts";
+import { removeFolder, temporaryFolder } from "./test/temporary.ts";
 
 const ROOT = fileURLToPath(new URL("../", import.meta.url));
 
@@ -126,9 +126,7 @@ async function main(): Promise<boolean> {
       } has it in its path`,
     );
   }
-  const coverageFolder = coverage
-    ? mkdtempSync(join(tmpdir(), "coverage-"))
-    : undefined;
+  const coverageFolder = coverage ? temporaryFolder("coverage-") : undefined;
 
   stopChildrenOnSignals();
   const atOnce = Math.min(plan.length, AT_ONCE, availableParallelism());
@@ -171,7 +169,7 @@ async function main(): Promise<boolean> {
       total = add(total, { ...NONE, failed: 1 });
     }
   }
-  if (coverageFolder) rmSync(coverageFolder, { recursive: true, force: true });
+  if (coverageFolder) removeFolder(coverageFolder);
   console.log(`\n${lines.join("\n")}`);
   console.log(text(total));
   return total.failed === 0;

@@ -1,6 +1,5 @@
 /** Runs the suite on one runtime, and says honestly how it went. */
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { type Ending, run } from "./child.ts";
 import type { RuntimeName } from "./files.ts";
@@ -14,6 +13,7 @@ import {
   parseWorkerdLine,
 } from "./report.ts";
 import { programOf, testArguments } from "./runtimes.ts";
+import { removeFolder, temporaryFolder } from "./temporary.ts";
 import { workerdCommands } from "./workerd.ts";
 
 /** How to run the suite on a runtime. */
@@ -139,7 +139,7 @@ export async function runSuite(
   runtime: RuntimeName,
   options: SuiteOptions,
 ): Promise<SuiteResult> {
-  const folder = mkdtempSync(join(tmpdir(), `suite-${runtime}-`));
+  const folder = temporaryFolder(`suite-${runtime}-`);
   const problems: string[] = [];
   let failures: string[] = [];
   let counts = NONE;
@@ -173,7 +173,7 @@ export async function runSuite(
   } catch (error) {
     problems.push((error as Error).message);
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   }
   return {
     runtime,

@@ -181,11 +181,14 @@ export class Round {
       return { error: new RpcError(RPC_CODES.invalidParams, message) };
     }
     if (this.#open.size === 0) return undefined;
+    // In the order of the calls, whichever digest came first.
+    const open = [...this.#used].filter((key) => this.#open.has(key))
+      .map((key) => [key, this.#open.get(key)!] as const);
     const state = writeState(new Map([...this.#known, ...this.#asked]));
     const { requestState: codec } = this.#rules;
     return {
       resultType: "input_required",
-      inputRequests: Object.fromEntries(this.#open),
+      inputRequests: Object.fromEntries(open),
       requestState: codec
         ? await codec.mint(state as never, ctx as never)
         : JSON.stringify(state),

@@ -107,9 +107,6 @@ const ANY_PARAMS = {
  */
 const PRIVATE_PREFIX = "io.mcp-durable/";
 
-/** Where calls go that can only be a task, of clients without tasks. */
-const REFUSED_CALL = `${PRIVATE_PREFIX}tools/call`;
-
 interface TaskRequest {
   readonly tasks: TaskLifecycle;
   readonly taskId: string;
@@ -209,30 +206,18 @@ export function attachTasks<Server extends McpServerLike>(
     { extensions: { [TASKS_EXTENSION_ID]: {} } } as never,
   );
   const requiresTasks = new Set<string>();
-  const params = tapRequests(
-    server,
-    [...Object.keys(HANDLERS), "tools/call"],
-    (method, { name, _meta }) => {
-      const speaks = speaksTasks(server);
-      if (method !== "tools/call") {
-        return speaks ? PRIVATE_PREFIX + method : undefined;
-      }
+  const params = tapRequests(server, (method, { name, _meta }) => {
+    const speaks = speaksTasks(server);
+    if (method === "tools/call") {
       const refused = requiresTasks.has(name as string) &&
         !(speaks && metaDeclaresTasks(_meta));
-      return refused ? REFUSED_CALL : undefined;
-    },
-  );
-  const handle = (
-    method: string,
-    handler: (ctx: RequestContextLike) => Promise<unknown>,
-  ) =>
-    server.setRequestHandler(
-      PRIVATE_PREFIX + method,
-      { params: ANY_PARAMS } as never,
-      ((_params: unknown, ctx: RequestContextLike) => handler(ctx)) as never,
-    );
+      return refused ? { refusal: missingTasks(method) } : {};
+    }
+    if (!Object.hasOwn(HANDLERS, method)) return undefined;
+    return speaks ? { method: PRIVATE_PREFIX + method } : {};
+  });
   for (const [method, handler] of Object.entries(HANDLERS)) {
-    handle(method, async (ctx) => {
+    const answer = async (_params: unknown, ctx: RequestContextLike) => {
       if (!speaksTasks(server)) {
         throw new RpcError(RPC_CODES.methodNotFound, "Method not found");
       }
@@ -246,13 +231,13 @@ export function attachTasks<Server extends McpServerLike>(
       } catch (error) {
         throw toRpcError(error, { method, taskId }, onError);
       }
-    });
+    };
+    server.setRequestHandler(
+      PRIVATE_PREFIX + method,
+      { params: ANY_PARAMS } as never,
+      answer as never,
+    );
   }
-  // deno-lint-ignore require-await -- a refusal has to be a rejection
-  handle("tools/call", async () => {
-    throw missingTasks("tools/call");
-  });
-
   const { limits, checkFormAnswers } = tasks;
   const host: ToolHost = {
     tasks,

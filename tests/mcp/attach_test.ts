@@ -7,7 +7,7 @@ import {
   TaskLifecycle,
   type TaskRecord,
 } from "../../mod.ts";
-import { send } from "../support/mcp_frames.ts";
+import { send, sendAny } from "../support/mcp_frames.ts";
 import { startHost } from "../support/mcp_host.ts";
 import { describe, it } from "../support/runner.ts";
 
@@ -113,6 +113,23 @@ describe("tasks/get", () => {
     await host.close();
   });
 
+  it("leaves the result of any other request as it is", async () => {
+    const host = await startHost();
+    const result = { messages: [{ role: "user" }] };
+    for (const method of ["prompts/get", "tools/call"]) {
+      const { taskId } = await host.tasks.createTask({ owner, method });
+      await host.tasks.handle(taskId).complete(result);
+      const got = await sendAny(host.url, "tasks/get", { taskId });
+      assert.deepEqual(
+        got.result.result,
+        method === "tools/call"
+          ? { ...result, resultType: "complete", content: [] }
+          : result,
+      );
+    }
+    await host.close();
+  });
+
   it("answers -32602 for an id that is unknown or no string", async () => {
     const host = await startHost();
     for (const taskId of ["unknown", "", "__proto__"]) {
@@ -194,6 +211,46 @@ describe("tasks/update", () => {
       assert.deepEqual(await answers, { a: accept(9), b: accept(8) });
       await host.close();
     }
+  });
+
+  it("answers -32602 when the answers are no object, and says what they are", async () => {
+    const { host, answers, update, open } = await asking();
+    for (
+      const [wrong, shown] of [
+        [null, /inputResponses is null/],
+        [[], /inputResponses is an array of 0/],
+        [[accept(3)], /inputResponses is an array of 1/],
+        ["a", /inputResponses is "a"/],
+        [7, /inputResponses is 7/],
+        [false, /inputResponses is false/],
+      ] as const
+    ) {
+      const { error } = await update(wrong);
+      assert.equal(error?.code, -32602, JSON.stringify(wrong));
+      assert.match(error.message, shown);
+    }
+    assert.deepEqual(await open(), ["input_required", ["a", "b"]]);
+    answers.catch(() => {});
+    await host.close();
+  });
+
+  it("takes an answer under the key __proto__", async () => {
+    const host = await startHost();
+    const { taskId } = await host.tasks.createTask({ owner });
+    const requests = JSON.parse(
+      `{"__proto__":${JSON.stringify(QUESTION)}}`,
+    );
+    const answers = host.tasks.handle(taskId).requestInput(requests);
+    for (;;) {
+      const { result } = await send(host.url, "tasks/get", { taskId });
+      if (result.status === "input_required") break;
+    }
+    const inputResponses = JSON.parse(
+      `{"__proto__":${JSON.stringify(accept(3))}}`,
+    );
+    await send(host.url, "tasks/update", { taskId, inputResponses });
+    assert.deepEqual(Object.entries(await answers), [["__proto__", accept(3)]]);
+    await host.close();
   });
 
   it("answers -32602 when there are no answers at all", async () => {

@@ -99,19 +99,6 @@ describe("a client that does not declare the extension", () => {
 });
 
 describe("a client of revision 2025-11-25", () => {
-  it("gets -32601 for every tasks method", async () => {
-    const host = await startHost();
-    const { taskId } = await host.tasks.createTask({ owner: "anonymous" });
-    for (const [method, params] of REQUESTS) {
-      const { error } = await sendLegacy(host.url, method, {
-        ...params,
-        taskId,
-      });
-      assert.deepEqual(error, { code: -32601, message: "Method not found" });
-    }
-    await host.close();
-  });
-
   it("gets the result of a tool, never a task, and may send a task parameter", async () => {
     const host = await startHost({
       tools: ({ registerTool }) =>

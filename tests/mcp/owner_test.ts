@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { openTaskClient } from "../../examples/crash_recovery/client.ts";
 import { ANONYMOUS_OWNER, ownerOf } from "../../mcp.ts";
 import { send } from "../support/mcp_frames.ts";
 import { startHost } from "../support/mcp_host.ts";
@@ -57,6 +59,37 @@ describe("a task of somebody else", () => {
     await host.close();
   });
 
+  it("is answered like one that has expired, to its owner too", async () => {
+    let now = 1_000_000;
+    const host = await startHost({
+      ...wait,
+      lifecycle: { now: () => now, defaultTtlMs: 700 },
+    });
+    const { result } = await send(host.url, "tools/call", {
+      name: "wait",
+      arguments: {},
+    }, { token: "app/ann" });
+    const { taskId } = result;
+    now += 700;
+    for (const [method, params] of REQUESTS) {
+      const bodies = [];
+      for (const token of ["app/ann", "app/bob"]) {
+        for (const id of [taskId, UNKNOWN]) {
+          const { body } = await send(
+            host.url,
+            method,
+            { ...params, taskId: id },
+            { token },
+          );
+          bodies.push(body.replaceAll(UNKNOWN, taskId));
+        }
+      }
+      assert.match(bodies[0], /-32602/);
+      assert.equal(new Set(bodies).size, 1, method);
+    }
+    await host.close();
+  });
+
   it("is what a task without an owner is, for everybody who has one", async () => {
     const host = await startHost();
     const { taskId } = await host.tasks.createTask();
@@ -66,6 +99,53 @@ describe("a task of somebody else", () => {
       });
       assert.equal(error?.code, -32602);
     }
+    await host.close();
+  });
+});
+
+describe("a new session of the same principal", () => {
+  it("finds its tasks, and nobody else's does", async () => {
+    const host = await startHost(wait);
+    const open = (token?: string) =>
+      openTaskClient(
+        new StreamableHTTPClientTransport(host.url, {
+          requestInit: {
+            headers: token === undefined
+              ? {}
+              : { authorization: `Bearer ${token}` },
+          },
+        }),
+        { endpointId: "owners" },
+      );
+    const first = await open("app/ann");
+    const execution = await first.session.callTool("wait");
+    assert.equal(execution.kind, "task");
+    const reference = execution.serializeReference();
+    await execution.detach();
+    await first.close();
+
+    for (const token of ["app/bob", undefined]) {
+      const other = await open(token);
+      await assert.rejects(other.session.task(reference.taskId).snapshot());
+      await other.close();
+    }
+    const again = await open("app/ann");
+    const execution2 = await again.session.resumeTask(reference);
+    await again.session.cancelTask(reference.taskId);
+    const { outcome } = await execution2.settle();
+    assert.equal(outcome.status, "cancelled");
+    await again.close();
+    await host.close();
+  });
+
+  it("is somebody else once it is authenticated", async () => {
+    const host = await startHost(wait);
+    const call = { name: "wait", arguments: {} };
+    const { taskId } = (await send(host.url, "tools/call", call)).result;
+    const get = (token?: string) =>
+      send(host.url, "tasks/get", { taskId }, { token });
+    assert.equal((await get()).result.status, "working");
+    assert.equal((await get("anonymous")).error?.code, -32602);
     await host.close();
   });
 });

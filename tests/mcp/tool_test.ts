@@ -3,6 +3,7 @@ import { ProtocolError } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import {
   isInputUnavailableError,
+  isInvalidArgumentError,
   MemoryTaskStore,
   StoreFailedError,
   TaskFailure,
@@ -522,6 +523,221 @@ describe("a tool that runs as a task only", () => {
     const task = await taskOf(host, "tool");
     assert.deepEqual(task.result.structuredContent, { runs: 1 });
     assert.equal(task.ttlMs, 45_000);
+    await host.close();
+  });
+});
+
+describe("a call that can only be a task, of a client without tasks", () => {
+  const required = (
+    inputSchema: z.ZodType,
+    update?: (tool: { disable(): void; remove(): void }) => void,
+  ) =>
+    startHost({
+      tools: ({ registerTool }) => {
+        const tool = registerTool("tool", {
+          inputSchema,
+          task: { support: "required" },
+        }, () => {});
+        update?.(tool);
+      },
+    });
+
+  it("gets -32021 before its arguments are looked at", async () => {
+    const host = await required(z.object({ n: z.number() }));
+    for (const args of [{ n: "four" }, {}, { n: 4 }]) {
+      const { error, status } = await directly(host, "tool", args);
+      assert.equal(error?.code, -32021);
+      assert.equal(status, 400);
+      const legacy = await sendLegacy(host.url, "tools/call", {
+        name: "tool",
+        arguments: args,
+      });
+      assert.equal(legacy.error?.code, -32021);
+    }
+    const { result } = await send(host.url, "tools/call", {
+      name: "tool",
+      arguments: { n: "four" },
+    });
+    assert.equal(result.isError, true);
+    await host.close();
+  });
+
+  it("is like any other once the tool is switched off", async () => {
+    for (const off of ["disable", "remove"] as const) {
+      const host = await required(z.object({}), (tool) => tool[off]());
+      const { error } = await directly(host, "tool");
+      assert.equal(error?.code, -32602, off);
+      await host.close();
+    }
+  });
+
+  it("is refused at registration where support is neither word", async () => {
+    const refused: unknown[] = [];
+    const host = await startHost({
+      tools: ({ registerTool }, mcp) => {
+        mcp.registerTool("other", {}, () => ({ content: [] }));
+        for (const support of ["forbidden", true, null]) {
+          try {
+            registerTool("tool", { task: { support } as never }, () => {});
+          } catch (error) {
+            refused.push(error);
+          }
+        }
+      },
+    });
+    const { result } = await send(host.url, "tools/list", {});
+    assert.deepEqual(
+      result.tools.map(({ name }: { name: string }) => name),
+      ["other"],
+    );
+    assert.equal(refused.length, 3);
+    assert.ok(refused.every(isInvalidArgumentError));
+    await host.close();
+  });
+});
+
+describe("what a worker throws", () => {
+  const thrown = (error: unknown) =>
+    hostOf(() => {
+      throw error;
+    });
+
+  it("is the tool's own failure, whatever code it has, if no JSON-RPC error has it", async () => {
+    for (
+      const error of [
+        new DOMException("the operation was aborted", "AbortError"),
+        new DOMException("timed out", "TimeoutError"),
+        Object.assign(new Error("unavailable"), { code: 14 }),
+        Object.assign(new Error("no file"), { code: "ENOENT" }),
+        Object.assign(new Error("out of range"), { code: -31_999 }),
+        Object.assign(new Error("no integer"), { code: -32_000.5 }),
+      ]
+    ) {
+      const host = await thrown(error);
+      const task = await taskOf(host, "tool");
+      assert.equal(task.status, "completed", error.message);
+      const { _meta, ...direct } = (await directly(host, "tool")).result;
+      assert.deepEqual(task.result, direct);
+      assert.deepEqual(task.result, {
+        resultType: "complete",
+        content: [{ type: "text", text: error.message }],
+        isError: true,
+      });
+      await host.close();
+    }
+  });
+
+  it("fails the task, with a message, if it is a JSON-RPC error", async () => {
+    for (
+      const error of [
+        new ProtocolError(-32055, "no index", { index: 3 }),
+        new ProtocolError(55, "no index", { index: 3 }),
+        Object.assign(new Error("no index"), {
+          code: -32_000,
+          data: { index: 3 },
+        }),
+        new TaskFailure({
+          code: -7,
+          message: "no index",
+          data: { index: 3 },
+        }),
+      ]
+    ) {
+      const host = await thrown(error);
+      const task = await taskOf(host, "tool");
+      assert.equal(task.status, "failed");
+      assert.equal(task.statusMessage, "no index");
+      assert.deepEqual(task.error, {
+        code:
+          (error as { code?: number }).code === ("ERR_TASK_FAILURE" as never)
+            ? -7
+            : (error as { code: number }).code,
+        message: "no index",
+        data: { index: 3 },
+      });
+      assert.deepEqual((await directly(host, "tool")).error, task.error);
+      await host.close();
+    }
+  });
+});
+
+describe("what a worker has nothing to say in", () => {
+  it("is left out at the top of its result, and nowhere else", async () => {
+    const host = await startHost({
+      tools: ({ registerTool }) =>
+        registerTool("tool", {}, () => ({
+          content: undefined,
+          isError: null as never,
+          _meta: null as never,
+          structuredContent: { nothing: null, list: [null] },
+        })),
+    });
+    const { _meta, ...direct } = (await directly(host, "tool")).result;
+    assert.deepEqual(direct, {
+      resultType: "complete",
+      content: [],
+      structuredContent: { nothing: null, list: [null] },
+    });
+    assert.deepEqual((await taskOf(host, "tool")).result, direct);
+    await host.close();
+  });
+
+  it("may be null where any JSON may be", async () => {
+    const host = await hostOf(() => ({ structuredContent: null }));
+    const task = await taskOf(host, "tool");
+    assert.equal(task.status, "completed");
+    assert.equal(task.result.structuredContent, null);
+    const { result } = await directly(host, "tool");
+    assert.equal(result.structuredContent, null);
+    await host.close();
+  });
+});
+
+describe("AttachTasksOptions.waitUntil", () => {
+  const works: Promise<void>[] = [];
+  const release = Promise.withResolvers<void>();
+
+  it("is given the work of each task, which ends when the worker has", async () => {
+    const host = await startHost({
+      attach: { waitUntil: (work) => void works.push(work) },
+      tools: ({ registerTool }) =>
+        registerTool("tool", {}, async () => {
+          await release.promise;
+          return { content: [] };
+        }),
+    });
+    const { result } = await send(host.url, "tools/call", {
+      name: "tool",
+      arguments: {},
+    });
+    assert.equal(works.length, 1);
+    const ended = works[0].then(() => "ended");
+    assert.equal(await Promise.race([ended, Promise.resolve("on")]), "on");
+    release.resolve();
+    assert.equal(await ended, "ended");
+    const { taskId } = result;
+    const task = (await send(host.url, "tasks/get", { taskId })).result;
+    assert.equal(task.status, "completed");
+    await directly(host, "tool");
+    assert.equal(works.length, 1);
+    await host.close();
+  });
+
+  it("does not change the answer if it throws", async () => {
+    const host = await startHost({
+      attach: {
+        waitUntil: () => {
+          throw new Error("the request is over");
+        },
+      },
+      tools: registerTools,
+    });
+    const task = await taskOf(host, "double", { n: 3 });
+    assert.equal(task.status, "completed");
+    assert.equal(
+      (host.errors[0].error as Error).message,
+      "the request is over",
+    );
     await host.close();
   });
 });

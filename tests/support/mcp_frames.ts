@@ -99,9 +99,29 @@ export async function send(
   params: Readonly<Record<string, unknown>>,
   options: SendOptions = {},
 ): Promise<Frame> {
+  const frame = await sendAny(url, method, params, options);
+  check(method, frame);
+  return frame;
+}
+
+/**
+ * Sends a request of revision 2026-07-28, and takes whatever comes.
+ *
+ * @param url The endpoint.
+ * @param method The method.
+ * @param params The parameters, without `_meta`.
+ * @param options How.
+ * @returns The answer.
+ */
+export function sendAny(
+  url: URL,
+  method: string,
+  params: Readonly<Record<string, unknown>>,
+  options: SendOptions = {},
+): Promise<Frame> {
   const name = params.taskId ?? params.name;
   const meta = { ...options.meta, ...envelope(options.capabilities) };
-  const frame = await post(url, method, { ...params, _meta: meta }, {
+  return post(url, method, { ...params, _meta: meta }, {
     ...options,
     headers: {
       "mcp-protocol-version": "2026-07-28",
@@ -109,8 +129,6 @@ export async function send(
       ...(typeof name === "string" && { "mcp-name": name }),
     },
   });
-  check(method, frame);
-  return frame;
 }
 
 /**

@@ -29,6 +29,8 @@ export interface HostOptions {
   readonly lifecycle?: Omit<TaskLifecycleOptions, "store">;
   /** The options of the adapter. */
   readonly attach?: AttachTasksOptions;
+  /** Makes each server in the place of `tools` and `attach`. */
+  readonly make?: (server: McpServer) => void;
 }
 
 /** A server that runs. */
@@ -59,6 +61,10 @@ export async function startHost(options: HostOptions = {}): Promise<McpHost> {
   const errors: { error: unknown; where: object }[] = [];
   const handler = createMcpHandler(() => {
     const mcp = new McpServer({ name: "tests", version: "1.2.3" });
+    if (options.make) {
+      options.make(mcp);
+      return mcp;
+    }
     const attached = attachTasks(mcp, tasks, {
       onError: (error, where) => void errors.push({ error, where }),
       ...options.attach,

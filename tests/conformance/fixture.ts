@@ -8,7 +8,11 @@ import {
 } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { attachTasks } from "../../mcp.ts";
-import { MemoryTaskStore, TaskLifecycle } from "../../mod.ts";
+import {
+  type ElicitResult,
+  MemoryTaskStore,
+  TaskLifecycle,
+} from "../../mod.ts";
 
 /** Waits, unless the signal aborts. */
 function pause(ms: number, signal: AbortSignal): Promise<void> {
@@ -75,7 +79,7 @@ export function makeHandler(): McpHttpHandler {
 
     registerTool("failing_job", {
       description: "Fails after a second, as a tool",
-      task: { required: true },
+      task: { support: "required" },
     }, async (_args, task) => {
       await pause(1_000, task.signal);
       return { ...text("the job failed"), isError: true };
@@ -107,6 +111,20 @@ export function makeHandler(): McpHttpHandler {
         confirm: form("Is that right?", { confirm: { type: "boolean" } }),
       });
       return text(JSON.stringify(answers));
+    });
+
+    registerTool("test_tool_with_task", {
+      description: "Asks for a name, then greets in a task",
+      task: { support: "required" },
+      before: async (_args, { requestInput }) => {
+        await requestInput({
+          user_name: form("What is your name?", { name: { type: "string" } }),
+        });
+      },
+    }, async (_args, task, { answers }) => {
+      await task.progress("greeting");
+      const { content } = answers.user_name as ElicitResult;
+      return text(`Hello, ${content?.name}!`);
     });
 
     return mcp;

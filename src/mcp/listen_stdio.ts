@@ -59,7 +59,7 @@ interface Message {
  * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: an option is wrong.
  *
  * @example
- * ```ts no-run
+ * ```ts
  * import { McpServer } from "@modelcontextprotocol/server";
  * import {
  *   serveStdio,
@@ -72,13 +72,16 @@ interface Message {
  * } from "@mcp-durable/tasks/mcp";
  *
  * const tasks = new TaskLifecycle({ store: new MemoryTaskStore() });
- * serveStdio(() => {
+ * const serving = serveStdio(() => {
  *   const mcp = new McpServer({ name: "jobs", version: "1.0.0" });
  *   attachTasks(mcp, tasks);
  *   return mcp;
  * }, {
  *   transport: withStdioTaskNotifications(new StdioServerTransport(), tasks),
  * });
+ * // Until the process has to end:
+ * await serving.close();
+ * await tasks.close();
  * ```
  */
 export function withStdioTaskNotifications<

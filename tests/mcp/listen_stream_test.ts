@@ -20,6 +20,8 @@ import { describe, it } from "../support/runner.ts";
 
 /** A store whose reads and writes take as long as the test wants, and may fail. */
 class SlowStore extends MemoryTaskStore {
+  /** Called before a read reads. */
+  beforeGet: () => Promise<void> = () => Promise.resolve();
   /** Called after a read has read and before it answers. */
   afterGet: () => Promise<void> = () => Promise.resolve();
   /** Called after a write is done and before it is acknowledged. */
@@ -29,6 +31,7 @@ class SlowStore extends MemoryTaskStore {
     taskId: string,
     now?: number,
   ): Promise<TaskRecord | undefined> {
+    await this.beforeGet();
     const record = await super.get(taskId, now);
     await this.afterGet();
     return record;
@@ -114,6 +117,24 @@ describe("TaskStream", () => {
       assert.deepEqual(told, ["old", ...names, "old"]);
       stream.stop();
     }
+    await tasks.close();
+  });
+
+  it("finds what the read shows among changes that look the same", async () => {
+    const { store, tasks, taskId, task } = await start(() => 1_800_000_000_000);
+    const { stream, told } = follow(tasks, taskId);
+    const reading = gate();
+    store.beforeGet = reading.wait;
+    stream.start();
+    await settle();
+    store.beforeGet = () => Promise.resolve();
+    for (const message of ["x", "y", "x"]) await task.progress(message);
+    reading.open();
+    await settle();
+    await task.progress("x");
+    await settle();
+    assert.deepEqual(told, ["x", "x"]);
+    stream.stop();
     await tasks.close();
   });
 

@@ -154,9 +154,9 @@ describe("subscriptions/listen with taskIds", () => {
         await newTask(tasks),
       ];
       await tasks.handle(b).cancelled("not wanted");
-      const stream = await listen(url, { taskIds: [c, b, a, c, b] });
-      assert.deepEqual(await acknowledged(stream), { taskIds: [c, b, a] });
-      for (const taskId of [c, b, a]) {
+      const stream = await listen(url, { taskIds: [b, c, a, b, c] });
+      assert.deepEqual(await acknowledged(stream), { taskIds: [b, c, a] });
+      for (const taskId of [b, c, a]) {
         assert.equal((await stream.task()).taskId, taskId);
       }
       await tasks.handle(a).fail({ code: -32_050, message: "no ink" });

@@ -20,7 +20,7 @@ import { removeFolder, temporaryFolder } from "./test/temporary.ts";
 const ROOT = fileURLToPath(new URL("../", import.meta.url));
 
 /** After how long a runtime's run is killed, unless `--deadline` says otherwise. */
-const DEADLINE_S = 300;
+const DEADLINE_S = 420;
 
 /** How many runtimes run at once: their output is shown one after the other. */
 const AT_ONCE = 2;

@@ -2,6 +2,7 @@
 
 import { LimitExceededError } from "../errors.ts";
 import { expiresAt } from "../model/expiry.ts";
+import { copyJson } from "../model/json.ts";
 import type { TaskRecord } from "../model/record.ts";
 import type { Emit } from "./events.ts";
 import { createSubscription, type TaskListener } from "./listeners.ts";
@@ -197,9 +198,11 @@ export class LiveTasks {
    */
   async show(taskId: string, record: TaskRecord | undefined): Promise<void> {
     if (!this.#tasks.has(taskId)) return;
+    // The reader has the record by then, and may change what is its own.
+    const copy = copyJson(record);
     // deno-lint-ignore require-await -- the queue takes asynchronous jobs
     await this.#queues.run(taskId, async () => {
-      if (record) this.see(record);
+      if (copy) this.see(copy);
       else this.gone(taskId);
     });
   }

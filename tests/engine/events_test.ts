@@ -1,11 +1,16 @@
 import assert from "node:assert/strict";
-import type { GetTaskResult, TaskHandle } from "../../mod.ts";
+import {
+  type GetTaskResult,
+  MemoryTaskStore,
+  type TaskHandle,
+} from "../../mod.ts";
 import { describe, it } from "../support/runner.ts";
 import {
   another,
   ask,
   inWorld,
   named,
+  ProbeStore,
   refuses,
   settled,
   unchanged,
@@ -49,6 +54,39 @@ describe("onTaskChanged()", () => {
       assert.equal(asked.status, "input_required");
       assert.equal(asked.statusMessage, "1 of 2");
     }));
+
+  it("tells what was read, whatever the reader does to its own", () => {
+    class LateStore extends ProbeStore {
+      answer = Promise.resolve();
+      override async update(...args: Parameters<ProbeStore["update"]>) {
+        const record = await super.update(...args);
+        await this.answer;
+        return record;
+      }
+    }
+    const store = new LateStore();
+    return inWorld({ store }, async (world) => {
+      const { tasks } = world;
+      const { taskId } = await tasks.createTask();
+      const { told } = heard(world, taskId);
+      await settled();
+      const { promise, resolve } = Promise.withResolvers<void>();
+      store.answer = promise;
+      const progress = tasks.handle(taskId).progress("written, not answered");
+      await settled();
+      const { version } = (await store.raw(taskId))!;
+      const end = { status: "completed", result: { rows: [1] } } as const;
+      await MemoryTaskStore.prototype.update.call(store, taskId, end, version);
+      const mine = await tasks.getTask(taskId) as { result?: unknown };
+      (mine.result as { rows: number[] }).rows.push(2);
+      resolve();
+      await progress;
+      await settled();
+      const shown = await tasks.getTask(taskId);
+      assert.deepEqual(told.at(-1), shown);
+      assert.equal(told.length, 2);
+    });
+  });
 
   it("tells each of two equal reports in one millisecond", () =>
     inWorld({}, async (world) => {
@@ -231,6 +269,21 @@ describe("onTaskChanged()", () => {
       await task.progress("3");
       await settled();
       assert.deepEqual(last, []);
+    }));
+
+  it("that is added by a listener hears of later changes alone", () =>
+    inWorld({}, async (world) => {
+      const { tasks } = world;
+      const { taskId } = await tasks.createTask();
+      let added: ReturnType<typeof heard> | undefined;
+      tasks.onTaskChanged(taskId, () => {
+        added ??= heard(world, taskId);
+      });
+      const task = tasks.handle(taskId);
+      await task.progress("1");
+      await task.progress("2");
+      await settled();
+      assert.deepEqual(added?.told.map((t) => t.statusMessage), ["2"]);
     }));
 
   it("of an unknown task ends without a word", () =>

@@ -42,7 +42,6 @@ export class LiveTask {
   held = false;
 
   #seen: TaskView | undefined;
-  #toldVersion = 0;
 
   /** @param taskId The task. */
   constructor(taskId: string) {
@@ -117,12 +116,10 @@ export class LiveTask {
     const before = this.#seen;
     const newer = record.version > this.version;
     if (newer) this.#seen = viewOf(record);
-    // A read may have shown a version before its own writer gets here with it.
     const changed = sight.committed
-      ? sight.visible && record.version > this.#toldVersion
+      ? sight.visible
       : newer && (before ? before.text !== this.#seen?.text : terminal);
     if (changed) {
-      this.#toldVersion = record.version;
       const task = toGetTaskResult(record);
       for (const subscription of this.subscriptions) subscription.tell(task);
     }

@@ -158,11 +158,15 @@ export async function inWorld(
     store,
   });
   // The engine's own timers keep no process alive; a test waits for them.
-  const alive = setInterval(() => {}, 60_000);
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const alive = setTimeout(
+    () => reject(new Error("The test did not end in 30 s")),
+    30_000,
+  );
   try {
-    await body({ tasks, store, clock, operator });
+    await Promise.race([body({ tasks, store, clock, operator }), late]);
   } finally {
-    clearInterval(alive);
+    clearTimeout(alive);
     store.failures.clear();
     await tasks.close({ graceMs: 0 });
   }

@@ -76,7 +76,8 @@ describe("onTaskChanged()", () => {
       await settled();
       const { version } = (await store.raw(taskId))!;
       const end = { status: "completed", result: { rows: [1] } } as const;
-      await MemoryTaskStore.prototype.update.call(store, taskId, end, version);
+      const { update } = MemoryTaskStore.prototype;
+      await update.call(store, taskId, end, version, world.clock.now());
       const mine = await tasks.getTask(taskId) as { result?: unknown };
       (mine.result as { rows: number[] }).rows.push(2);
       resolve();

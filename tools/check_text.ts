@@ -32,7 +32,9 @@ const PERSONAL = /^\/(?:home|Users|root)(?:\/|$)/;
 /** An absolute path of two names or more; not the end of a URL, of a relative path or of a word. */
 const ABSOLUTE = /(?<![\w.~:/@$}>)\]*-])\/[\w.@-]+(?:\/[\w.@-]+)+/g;
 
-const REGISTRY = /\bregistry\.(?:[\w-]+\.)*[a-z]{2,}\b|\bnpm\.pkg\.[\w.]+/gi;
+/** The host of a package registry, in a URL or by a name that everyone knows. */
+const REGISTRY =
+  /(?<=\/\/)registry\.[\w.-]*\w|\bregistry\.(?:npmjs|yarnpkg)\.\w+/g;
 
 function isFolderHere(path: string): boolean {
   try {

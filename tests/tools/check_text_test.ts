@@ -35,6 +35,7 @@ describe("checkText()", () => {
         "tests/builds/agent",
         "`tasks/get`, `/mcp/stream`",
         "the registry.",
+        "registry.enter(stream)",
       ]
     ) {
       assert.deepEqual(checkText(line, isFolder), [], line);

@@ -25,6 +25,8 @@ export interface ChildOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** The working directory; by default the parent's. */
   readonly cwd?: string;
+  /** Whether the script may call `gc()`; on Bun it is `Bun.gc(true)`. */
+  readonly gc?: boolean;
 }
 
 /** A script that runs in a process of its own. */
@@ -78,6 +80,12 @@ export function scriptCommand(
   ];
 }
 
+function withGc(command: string[]): string[] {
+  if (runtime === "node") return ["--expose-gc", ...command];
+  if (runtime !== "deno") return command;
+  return [command[0], "--v8-flags=--expose-gc", ...command.slice(1)];
+}
+
 /**
  * Starts a script on this runtime.
  *
@@ -86,7 +94,8 @@ export function scriptCommand(
  * @returns The child; await its `exited` or `kill()` before the test ends.
  */
 export function startChild(script: URL, options: ChildOptions = {}): Child {
-  const [program, args] = scriptCommand(script, options.args);
+  const [program, command] = scriptCommand(script, options.args);
+  const args = options.gc ? withGc(command) : command;
   const child = spawn(program, args, {
     cwd: options.cwd,
     env: { ...process.env, ...options.env },

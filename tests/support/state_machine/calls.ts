@@ -135,7 +135,11 @@ function apply(
       const refusal = task.refusal(now);
       if (refusal) return refusal.codes;
       task.statusMessage = `working ${n}`;
-      if (op.patch?.ttlMs !== undefined) task.ttlMs = op.patch.ttlMs;
+      if (op.patch?.ttlMs !== undefined) {
+        task.ttlMs = op.patch.ttlMs;
+        const only = task.ttlBy === undefined || task.ttlBy === by?.name;
+        task.ttlBy = by && only ? by.name : "several";
+      }
       if (op.patch?.pollIntervalMs !== undefined) {
         task.pollIntervalMs = op.patch.pollIntervalMs;
       }

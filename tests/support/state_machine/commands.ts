@@ -67,6 +67,7 @@ export const WORKERS = [
   "throws a closed lifecycle",
   "returns a Map",
   "asks",
+  "asks and reports, and forgets it",
   "waits for its signal",
 ] as const;
 
@@ -191,7 +192,7 @@ const op: fc.Arbitrary<Op> = fc.oneof(
     }),
   },
   {
-    weight: 2,
+    weight: 3,
     arbitrary: fc.record({ op: fc.constant("cancel" as const), task, as }),
   },
   {
@@ -268,7 +269,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
     }),
   },
   {
-    weight: 3,
+    weight: 5,
     arbitrary: fc.record({
       step: fc.constant("run" as const),
       side: mainly,

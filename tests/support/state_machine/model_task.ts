@@ -46,6 +46,8 @@ export class ModelTask {
   readonly used: Set<string> = new Set();
   result: unknown;
   error: unknown;
+  /** The engine that has changed the TTL since, `several` if it was not one. */
+  ttlBy: string | undefined;
   /** Fields that other releases put there. */
   readonly unknown: Map<string, unknown> = new Map();
   version = 1;

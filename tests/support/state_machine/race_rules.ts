@@ -398,15 +398,20 @@ function checkListeners({ commits, heard, faults }: Race): void {
           views.map((view) => `\n  ${view}`).join("")
         }`,
       );
-    const entries = commits.slice(1).map(({ port, record }, index) => ({
+    const entries = commits.map(({ port, record }) => ({
+      version: record.version,
       view: viewOf(record),
-      due: faults === 0 && port === name &&
-        viewOf(record) !== viewOf(commits[index].record),
-    }));
+      due: faults === 0 && port === name,
+    })).filter(({ view }, index) =>
+      index > 0 && view !== viewOf(commits[index - 1].record)
+    );
     const lastSeen = entries.at(-1)?.view;
     for (const view of views) {
       while (at < entries.length && entries[at].view !== view) {
-        must_(!entries[at].due, `version ${at + 2} was passed over`);
+        must_(
+          !entries[at].due,
+          `version ${entries[at].version} was passed over`,
+        );
         at++;
       }
       must_(at < entries.length, `unexpected ${view}`);

@@ -247,6 +247,15 @@ export class Side {
     }
   }
 
+  /** Time went on, and the clock with it: a deadline that is known needs no look. */
+  deadlinesPassed(): void {
+    for (const [task, { signals, waiters }] of this.#seats) {
+      if (task.terminal || !task.expired(this.#time.wall)) continue;
+      if (task.ttlBy !== undefined && task.ttlBy !== this.name) continue;
+      for (const { probe } of [...signals, ...waiters]) probe.mustBeSeen();
+    }
+  }
+
   /** The engine has looked at its tasks: what is so now has to be noticed. */
   looked(): void {
     for (const [task, seat] of this.#seats) {

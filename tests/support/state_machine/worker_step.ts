@@ -175,6 +175,21 @@ export async function runWorker(
             }
           },
         };
+      case "asks and reports, and forgets it":
+        return {
+          work: (handle) => {
+            handle.requestInput(objectFrom([[key, requestOf(key)]]));
+            handle.progress(`forgotten ${n}`);
+            return { content: [], n };
+          },
+          model: () => {
+            world.ask(by, task, [key]);
+            task.statusMessage = `forgotten ${n}`;
+            task.touch(world.now);
+            world.changed(by, task);
+            complete({ content: [], n });
+          },
+        };
       case "waits for its signal":
         return {
           work: (handle) =>

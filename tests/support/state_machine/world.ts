@@ -43,6 +43,7 @@ export class World {
   #sides: Side[] = [];
   #reader!: TaskLifecycle;
   #subscriptions: Subscription[] = [];
+  #clockWasSet = false;
   #count = 0;
   #ids = 0;
 
@@ -133,6 +134,7 @@ export class World {
         await this.#raw(this.task(command.task), command.what);
         break;
       case "clock":
+        this.#clockWasSet = true;
         this.time.wall += command.ms;
         this.#timePassed();
         break;
@@ -346,6 +348,9 @@ export class World {
     const expired = this.tasks.filter((task) => task.expired(this.now));
     await this.time.advance(ms, this.settle);
     this.#timePassed();
+    if (!this.#clockWasSet) {
+      for (const side of this.#sides) side.deadlinesPassed();
+    }
     if (ms <= SWEEP_MS) return;
     for (const task of expired) {
       if (await this.stored(task)) {

@@ -40,6 +40,9 @@ const TRANSPORTS: Readonly<Record<string, () => Promise<Reach>>> = {
   },
 };
 
+/** What the person answers. */
+const ANSWER = { action: "accept", content: { count: 2 } };
+
 /** Opens a session whose person answers 2 to everything, hands it out, and ends it all. */
 async function withSession(
   reach: () => Promise<Reach>,
@@ -51,9 +54,7 @@ async function withSession(
     endpointId: "tests",
     onInputRequest: (request) => {
       asked.push(`${request.params?.message}`);
-      return Promise.resolve(
-        { action: "accept", content: { count: 2 } } as never,
-      );
+      return Promise.resolve(ANSWER as never);
     },
   });
   try {
@@ -100,6 +101,36 @@ for (const [name, reach] of Object.entries(TRANSPORTS)) {
         });
         assert.equal(seen[0].retentionMs, 120_000);
         assert.equal(seen[0].suggestedPollIntervalMs, 15);
+      }));
+
+    it("answers one question", () =>
+      withSession(reach, async (client, asked) => {
+        const { outcome } = await settle(client, "how_many");
+        assert.equal(outcome.status, "completed");
+        const { content } = outcome.result as { content: { text: string }[] };
+        assert.deepEqual(JSON.parse(content[0].text), ANSWER);
+        assert.deepEqual(asked, ["How many in all?"]);
+      }));
+
+    it("answers a question before there is a task, and one of the task", () =>
+      withSession(reach, async (client, asked) => {
+        const { outcome, seen } = await settle(client, "ask_first");
+        assert.equal(outcome.status, "completed");
+        const { content } = outcome.result as { content: { text: string }[] };
+        assert.deepEqual(JSON.parse(content[0].text), [ANSWER, ANSWER]);
+        assert.deepEqual(asked, ["How many first?", "How many then?"]);
+        assert.equal(new Set(seen.map(({ taskId }) => taskId)).size, 1);
+      }));
+
+    it("sees a result with isError as completed", () =>
+      withSession(reach, async (client) => {
+        const { outcome } = await settle(client, "broken_lamp");
+        assert.equal(outcome.status, "completed");
+        assert.deepEqual(outcome.result, {
+          resultType: "complete",
+          content: [{ type: "text", text: "the lamp is broken" }],
+          isError: true,
+        });
       }));
 
     it("answers two questions at once, and then one", () =>

@@ -9,7 +9,7 @@ import { createInterface } from "node:readline";
 import { MemoryTaskStore } from "../../mod.ts";
 import { WalTaskStore } from "../../wal.ts";
 import { startListenHost } from "./mcp_listen.ts";
-import { howMany, registerTools } from "./mcp_tools.ts";
+import { registerTools } from "./mcp_tools.ts";
 import { runtime } from "./runner.ts";
 
 /** What the server tells of itself. */
@@ -37,15 +37,15 @@ const onError = (error: unknown) => void hidden.push(describe(error));
 const [kind, dir] = process.argv.slice(2);
 const host = await startListenHost({
   store: kind === "wal" ? new WalTaskStore({ dir }) : new MemoryTaskStore(),
-  tools(attached, mcp) {
-    registerTools(attached, mcp);
-    attached.registerTool("ask_first", {
-      before: async (_args, { requestInput }) => {
-        await requestInput({ first: howMany("How many first?") });
-      },
-    }, (_args, _task, { answers }) => ({
-      content: [{ type: "text", text: JSON.stringify(answers) }],
-    }));
+  tools({ registerTool }, mcp) {
+    registerTools({
+      // So that no task lives longer than the lifecycle's own TTL.
+      registerTool: (name, config, worker) =>
+        registerTool(name, {
+          ...config,
+          task: { support: config.task?.support },
+        }, worker),
+    }, mcp);
   },
   attach: { onError },
   notifications: { onError },

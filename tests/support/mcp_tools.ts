@@ -58,6 +58,28 @@ export function registerTools(
     const sum = counts.reduce((x, y) => x + y);
     return { content: [{ type: "text", text: `${sum}` }] };
   });
+  registerTool("how_many", {}, async (_args, task) => {
+    const { n } = await task.requestInput({ n: howMany("How many in all?") });
+    return { content: [{ type: "text", text: JSON.stringify(n) }] };
+  });
+  registerTool("ask_first", {
+    task: { support: "required" },
+    before: async (_args, { requestInput }) => {
+      await requestInput({ first: howMany("How many first?") });
+    },
+  }, async (_args, task, { answers }) => {
+    const { then } = await task.requestInput({
+      then: howMany("How many then?"),
+    });
+    const { first } = answers;
+    return {
+      content: [{ type: "text", text: JSON.stringify([first, then]) }],
+    };
+  });
+  registerTool("broken_lamp", {}, () => ({
+    content: [{ type: "text", text: "the lamp is broken" }],
+    isError: true,
+  }));
   registerTool("until_cancelled", {}, async (_args, task) => {
     await task.progress("waiting");
     await new Promise((_, reject) =>

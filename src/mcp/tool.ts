@@ -162,9 +162,7 @@ async function answer(call: Call): Promise<ToolAnswer> {
   let thrown;
   try {
     const result = await tool.worker(args, handle, toolContext(call));
-    if (!handle.outcome && !round.isPending) {
-      await handle.complete((result ?? {}) as JsonObject);
-    }
+    if (!handle.outcome) await handle.complete((result ?? {}) as JsonObject);
   } catch (error) {
     thrown = { error };
   } finally {

@@ -154,6 +154,24 @@ describe("a connection of revision 2025-11-25", () => {
     await close();
   });
 
+  it("gets -32021 for a tool that is a task only, before its arguments are looked at", async () => {
+    const { client, close } = await connect(({ registerTool }) =>
+      registerTool("tool", {
+        inputSchema: z.object({ n: z.number() }),
+        task: { support: "required" },
+      }, () => {})
+    );
+    const _meta = { [CLIENT_CAPABILITIES_KEY]: DECLARED };
+    for (const n of [4, "four"]) {
+      const call = client.request({
+        method: "tools/call",
+        params: { name: "tool", arguments: { n }, _meta },
+      }, anything);
+      await assert.rejects(call, { code: -32021 });
+    }
+    await close();
+  });
+
   it("is asked by the SDK while its call waits", async () => {
     const { client, close } = await connect((tasks, mcp) =>
       registerTools(tasks, mcp)

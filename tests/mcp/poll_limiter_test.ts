@@ -63,6 +63,22 @@ describe("PollLimiter", () => {
     assert.ok(refused > 40, `${refused}`);
   });
 
+  it("saves up no more than a burst, however long the pause", () => {
+    const { poll, pass } = limiter({ burst: 3 });
+    poll();
+    pass(3_600_000);
+    for (let i = 0; i < 3; i++) assert.equal(poll(), undefined);
+    assert.equal(poll(), 250);
+  });
+
+  it("takes nothing away when its clock goes back", () => {
+    const { poll, pass } = limiter({ burst: 3 });
+    poll();
+    pass(-3_600_000);
+    assert.equal(poll(), undefined);
+    assert.equal(poll(), undefined);
+  });
+
   it("follows an interval that changes, and forgets a task without one", () => {
     const { limits, poll, pass } = limiter({ burst: 1, pollsPerInterval: 2 });
     poll("t", 1_000);

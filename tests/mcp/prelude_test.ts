@@ -143,6 +143,18 @@ describe("TaskToolConfig.before", () => {
     await host.close();
   });
 
+  it("asks also what it does not wait for", async () => {
+    const { host, store } = await hostOf((_args, { requestInput }) => {
+      void requestInput({ a: howMany("A?") });
+      void requestInput({ a: howMany("A?") });
+      void requestInput({ b: { method: "roots/list" } });
+    });
+    const { result } = await call(host);
+    assert.deepEqual(result.inputRequests, { a: howMany("A?") });
+    assert.equal(store.created, 0);
+    await host.close();
+  });
+
   it("keeps its keys from the worker", async () => {
     const caught: unknown[] = [];
     const { host } = await hostOf(

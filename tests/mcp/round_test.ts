@@ -69,6 +69,8 @@ async function sum(task: TaskHandle): Promise<ToolResult> {
   return text(`${a} ${b} ${c}`);
 }
 
+const sumWorker = (_args: unknown, task: TaskHandle) => sum(task);
+
 describe("a question to a client without tasks", () => {
   it("is a round of its call, and the answers of earlier rounds come with it", async () => {
     const host = await hostOf(sum);
@@ -105,6 +107,49 @@ describe("a question to a client without tasks", () => {
     const host = await hostOf(sum);
     const eager = await call(host, { a: accept(1), b: accept(2) });
     assert.deepEqual(Object.keys(eager.result.inputRequests), ["a", "b"]);
+    await host.close();
+  });
+
+  it("keeps its answer while another run does not ask it", async () => {
+    const runs = ["a", "b", "ab"];
+    const host = await hostOf(async (task) => {
+      const keys = [...runs.shift()!];
+      const requests = keys.map((key) => [key, howMany(`${key}?`)]);
+      return text(
+        JSON.stringify(await task.requestInput(Object.fromEntries(requests))),
+      );
+    });
+    const first = await call(host);
+    const second = await call(host, { a: accept(1) }, first);
+    const { result } = await call(host, { b: accept(2) }, second);
+    assert.deepEqual(JSON.parse(result.content[0].text), {
+      a: accept(1),
+      b: accept(2),
+    });
+    await host.close();
+  });
+
+  it("may have a key that every object has", async () => {
+    const host = await hostOf(async (task) => {
+      await task.requestInput({ constructor: howMany("C?") });
+    });
+    const first = await call(host);
+    const { result } = await call(host, {}, first);
+    assert.deepEqual(Object.keys(result.inputRequests), ["constructor"]);
+    await host.close();
+  });
+
+  it("cannot come after the end", async () => {
+    let code: unknown;
+    const host = await hostOf(async (task) => {
+      await task.complete({ content: [] });
+      await task.requestInput({ a: howMany("A?") }).catch((error) =>
+        code = error.code
+      );
+    });
+    const { result } = await call(host);
+    assert.equal(result.resultType, "complete");
+    assert.equal(code, "ERR_TASK_TERMINAL");
     await host.close();
   });
 
@@ -309,6 +354,20 @@ describe("the state of a call that asks", () => {
       assert.equal(error?.code, -32602, String(requestState));
       assert.equal(error.message, "Invalid or expired requestState");
       assert.deepEqual(error.data, { reason: "invalid_request_state" });
+    }
+    await host.close();
+  });
+
+  it("is refused if it has more keys than a call can have", async () => {
+    const host = await startHost({
+      lifecycle: { limits: { maxInputKeys: 2 } },
+      tools: ({ registerTool }) => registerTool("tool", {}, sumWorker),
+    });
+    for (const [keys, code] of [[2, undefined], [3, -32602]]) {
+      const entries = Array.from({ length: keys! }, (_, i) => [i, ["x"]]);
+      const requestState = JSON.stringify(Object.fromEntries(entries));
+      const { error } = await call(host, {}, { result: { requestState } });
+      assert.equal(error?.code, code);
     }
     await host.close();
   });

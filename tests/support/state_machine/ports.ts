@@ -1,6 +1,7 @@
 /** What stands between the engines of a test and the store that they share. */
 
 import type { TaskPatch, TaskRecord, TaskStore } from "../../../mod.ts";
+import { drain } from "./virtual_time.ts";
 
 /** A change that the store has applied. */
 export interface Commit {
@@ -35,7 +36,7 @@ export class Hub {
   async settle(): Promise<void> {
     for (;;) {
       const before = this.calls;
-      for (let tick = 0; tick < 64; tick++) await undefined;
+      await drain();
       if (this.inFlight.size > 0) await Promise.race(this.inFlight);
       else if (this.calls === before) return;
     }

@@ -14,7 +14,7 @@ import { Call } from "./probes.ts";
 import { checkRace } from "./race_rules.ts";
 import { answerOf, KEYS, objectFrom, requestOf } from "./samples.ts";
 import { OBSERVE_MS, Side } from "./side.ts";
-import { VirtualTime } from "./virtual_time.ts";
+import { drain, VirtualTime } from "./virtual_time.ts";
 
 /** A call that an actor has made. */
 export interface Made {
@@ -143,16 +143,16 @@ class Running {
   /** Lets the store answer, and time pass where somebody waits for it, until all is done. */
   async #drive(): Promise<void> {
     for (let step = 0; step < MAX_STEPS; step++) {
-      await ticks();
+      await drain();
       if (this.#latency.held > 0) this.#latency.release();
-      else if (this.#busy > 0) await this.time.advance(10, ticks, false);
+      else if (this.#busy > 0) await this.time.advance(10, drain, false);
       else return;
     }
     throw new Error("the calls come to no end");
   }
 
   #look(): Promise<void> {
-    return this.time.advance(OBSERVE_MS + 1, ticks, false);
+    return this.time.advance(OBSERVE_MS + 1, drain, false);
   }
 
   async #act({ side, atOnce, moves }: Actor): Promise<void> {
@@ -236,9 +236,4 @@ class Running {
       this.time.wall,
     );
   }
-}
-
-/** Long enough for whatever follows from an answer of the store. */
-async function ticks(): Promise<void> {
-  for (let tick = 0; tick < 64; tick++) await undefined;
 }

@@ -13,6 +13,20 @@ type Timers = Pick<
   "setTimeout" | "clearTimeout" | "setInterval"
 >;
 
+/** A turn of the event loop, where the runtime has a quick one. */
+const immediate = (globalThis as {
+  setImmediate?: (call: () => void) => unknown;
+}).setImmediate;
+
+/**
+ * Resolves when nothing that needs no more than promises is left to do. Where
+ * there is no turn to wait for, it is so many steps that no chain is as long.
+ */
+export async function drain(): Promise<void> {
+  if (immediate) return await new Promise((resolve) => void immediate(resolve));
+  for (let tick = 0; tick < 64; tick++) await undefined;
+}
+
 /** The real timer, for the turn of the event loop that finds unhandled rejections. */
 const realSetTimeout = globalThis.setTimeout;
 

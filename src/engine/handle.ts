@@ -46,8 +46,8 @@ export interface TaskHandle {
   /** The task. */
   readonly taskId: string;
   /**
-   * Aborts when the client cancels the task (reason {@linkcode TaskCancelled}),
-   * when its TTL ends ({@linkcode TaskNotFoundError}), when another process
+   * Aborts when the client cancels the task or it ends as cancelled (reason
+   * {@linkcode TaskCancelled}), when its TTL ends ({@linkcode TaskNotFoundError}), when another process
    * ended it ({@linkcode TaskAlreadyTerminalError}) and when the lifecycle
    * closes ({@linkcode LifecycleClosedError}). Cooperative: nothing is killed.
    */

@@ -96,8 +96,7 @@ export function withTaskNotifications<Handler extends HttpHandlerLike>(
     async fetch(request: Request, fetchOptions?: FetchOptions) {
       // The SDK refuses a request whose header and body name different methods.
       const parsed = fetchOptions?.parsedBody;
-      const listens = request.method === "POST" &&
-        request.headers.get("mcp-method") === LISTEN_METHOD &&
+      const listens = request.headers.get("mcp-method") === LISTEN_METHOD &&
         (parsed !== undefined || !request.bodyUsed);
       const copy = listens && parsed === undefined
         ? request.clone()
@@ -105,7 +104,7 @@ export function withTaskNotifications<Handler extends HttpHandlerLike>(
       const response = await handler.fetch(request, fetchOptions as never);
       if (!listens) return response;
       const type = response.headers.get("content-type");
-      if (!response.ok || !type?.startsWith("text/event-stream")) {
+      if (!type?.startsWith("text/event-stream")) {
         void copy?.body?.cancel().catch(() => {});
         return response;
       }
@@ -208,7 +207,7 @@ class HttpStream {
       whenRead: () => this.#queue.whenEmpty(),
       done: () => {
         this.#tasksEnded = true;
-        if (sdk.alone && this.#sdkEnded) this.#finish();
+        if (this.#sdkEnded) this.#finish();
       },
       lost: () => this.#cut(),
     });

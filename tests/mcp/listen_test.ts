@@ -1,5 +1,10 @@
 import assert from "node:assert/strict";
-import { SUBSCRIPTION_ID_META_KEY } from "@modelcontextprotocol/server";
+import {
+  createMcpHandler,
+  type InMemoryServerEventBus,
+  McpServer,
+  SUBSCRIPTION_ID_META_KEY,
+} from "@modelcontextprotocol/server";
 import { ANONYMOUS_OWNER, withTaskNotifications } from "../../mcp.ts";
 import { isInvalidArgumentError, type TaskLifecycle } from "../../mod.ts";
 import { SUBSCRIPTION_ID_KEY } from "../../src/mcp/protocol.ts";
@@ -244,6 +249,38 @@ describe("subscriptions/listen with taskIds and more", () => {
       await handler.close();
       await ended(stream);
     }));
+
+  it("ends with the handler also when a task has not ended", () =>
+    withHost({}, async ({ url, tasks, handler }) => {
+      const taskIds = [await newTask(tasks)];
+      const stream = await listen(url, { toolsListChanged: true, taskIds });
+      await acknowledged(stream);
+      await stream.task();
+      await handler.close();
+      await ended(stream);
+    }));
+
+  it("leaves nothing with the SDK when it is refused, or the client goes", async () => {
+    const { handler, tasks, listeners } = listenHandler();
+    const subscriptions = () =>
+      (handler.bus as InMemoryServerEventBus).listenerCount;
+    const taskIds = [await newTask(tasks)];
+    const open = async (ask: unknown) => {
+      const filter = { toolsListChanged: true, taskIds: ask };
+      const request = listenRequest("http://host/mcp", filter);
+      return await readListening(await handler.fetch(request));
+    };
+    assert.equal((await open(7)).error?.code, -32_602);
+    assert.equal(subscriptions(), 0);
+    const stream = await open(taskIds);
+    await acknowledged(stream);
+    await stream.task();
+    assert.deepEqual([subscriptions(), listeners()], [1, 1]);
+    await stream.leave();
+    assert.deepEqual([subscriptions(), listeners()], [0, 0]);
+    await handler.close();
+    await tasks.close();
+  });
 
   it("keeps the connection open also when the tasks have ended", () =>
     withHost({ notifications: { keepAliveMs: 7 } }, async ({ url }) => {
@@ -716,6 +753,61 @@ describe("withTaskNotifications()", () => {
     }
     await host.handler.close();
     await host.tasks.close();
+  });
+
+  it("leaves no listener on the signal of a request", async () => {
+    const host = listenHandler();
+    const taskIds = [await newTask(host.tasks)];
+    for (const end of ["leave", "close"]) {
+      const request = listenRequest("http://host/mcp", { taskIds });
+      const { signal } = request;
+      const on = new Set<unknown>();
+      const { addEventListener, removeEventListener } = signal;
+      Object.assign(signal, {
+        addEventListener(type: string, listener: never, options: object) {
+          on.add(listener);
+          addEventListener.call(signal, type, listener, options);
+        },
+        removeEventListener(type: string, listener: never) {
+          on.delete(listener);
+          removeEventListener.call(signal, type, listener);
+        },
+      });
+      Object.defineProperty(request, "signal", { value: signal });
+      const stream = await readListening(await host.handler.fetch(request));
+      await acknowledged(stream);
+      await stream.task();
+      // The SDK leaves one of its own on the signal of a stream that it has ended.
+      assert.equal(on.size, 2);
+      if (end === "leave") await stream.leave();
+      else await host.handler.close();
+      assert.equal(on.size, 1, end);
+    }
+    await host.tasks.close();
+  });
+
+  it("copies the body of no other request", async () => {
+    const { handler, tasks } = listenHandler();
+    const bare = createMcpHandler(() =>
+      new McpServer({ name: "b", version: "0" })
+    );
+    const copies = [];
+    for (const { fetch } of [bare, handler]) {
+      const request = listenRequest("http://host/mcp", {}, {
+        headers: { "mcp-method": "server/discover" },
+      });
+      let count = 0;
+      request.clone = () => {
+        count++;
+        return Request.prototype.clone.call(request);
+      };
+      await (await fetch(request)).text();
+      copies.push(count);
+    }
+    assert.equal(copies[1], copies[0]);
+    await handler.close();
+    await bare.close();
+    await tasks.close();
   });
 
   it("keeps what else the handler has", async () => {

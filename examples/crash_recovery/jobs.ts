@@ -1,15 +1,14 @@
-/** The ids and inputs of the jobs that are running, in a small file. */
+/** The ids and calls of the jobs that are running, in a small file. */
 
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import type { TaskToolCall } from "../../mcp.ts";
 
 /** What a server has to know to take up a task that lost its worker. */
 export interface Job {
   /** The task. */
   readonly taskId: string;
-  /** The folder to index. */
-  readonly folder: string;
-  /** The pause after each file, in milliseconds. */
-  readonly paceMs: number;
+  /** The call that became the task. */
+  readonly call: TaskToolCall;
   /** The extension that the client asked for, once it has answered. */
   readonly extension?: string;
   /** How many files are done: those are not read slowly again. */
@@ -30,6 +29,16 @@ export class JobFile {
   /** Every job in the file. */
   list(): readonly Job[] {
     return [...this.#jobs.values()];
+  }
+
+  /**
+   * Finds a job.
+   *
+   * @param taskId Its task.
+   * @returns The job as it was last put; `undefined` if there is none.
+   */
+  find(taskId: string): Job | undefined {
+    return this.#jobs.get(taskId);
   }
 
   /**

@@ -18,7 +18,7 @@ import { toNodeHandler } from "@modelcontextprotocol/node";
 import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { z } from "zod";
-import { attachTasks } from "../../mcp.ts";
+import { attachTasks, type TaskToolContext, toolWorker } from "../../mcp.ts";
 import {
   isDuplicateInputKeyError,
   type TaskHandle,
@@ -26,7 +26,7 @@ import {
 } from "../../mod.ts";
 import { WalTaskStore } from "../../wal.ts";
 import { type FolderIndex, rank, readFolder } from "./index_folder.ts";
-import { type Job, JobFile } from "./jobs.ts";
+import { JobFile } from "./jobs.ts";
 
 const { values: options } = parseArgs({
   options: {
@@ -45,10 +45,35 @@ const tasks = new TaskLifecycle({
   onEvent: (event) => console.error(event),
 });
 
+/** What the tool is, for the servers that offer it and for the jobs that are taken up. */
+const INDEX_FOLDER = {
+  description: "Counts what is in a folder, and ranks its identifiers",
+  inputSchema: z.object({
+    folder: z.string(),
+    paceMs: z.number().int().min(0).default(50),
+  }),
+  outputSchema: z.object({
+    files: z.number(),
+    lines: z.number(),
+    bytes: z.number(),
+    extension: z.string(),
+    answerFrom: z.string(),
+    top: z.array(z.string()),
+  }),
+  task: { support: "required", ttlMs: 600_000, pollIntervalMs: 100 },
+} as const;
+
 /** The work, from its beginning or from where the process before got to. */
-async function indexFolder(job: Job, task: TaskHandle) {
-  const index = await readFolder(job.folder, {
-    paceMs: job.paceMs,
+async function indexFolder(
+  { folder, paceMs }: z.output<typeof INDEX_FOLDER.inputSchema>,
+  task: TaskHandle,
+  { call }: TaskToolContext,
+): Promise<void> {
+  const { taskId } = task;
+  let job = jobs.find(taskId) ?? { taskId, call, done: 0 };
+  jobs.put(job);
+  const index = await readFolder(folder, {
+    paceMs,
     skip: job.done,
     signal: task.signal,
     onFile: async (done, of, path) => {
@@ -64,9 +89,9 @@ async function indexFolder(job: Job, task: TaskHandle) {
   jobs.put({ ...job, extension });
   const top = rank(index, extension);
   const { files, lines, bytes } = index;
-  return {
+  await task.complete({
     content: [{
-      type: "text" as const,
+      type: "text",
       text: `${files} files, ${lines} lines; most used in ${extension}: ${
         top.join(", ")
       }`,
@@ -79,7 +104,8 @@ async function indexFolder(job: Job, task: TaskHandle) {
       answerFrom: answer.from,
       top: [...top],
     },
-  };
+  });
+  jobs.remove(taskId);
 }
 
 /** Asks once in the life of the task, whichever process is alive when the answer comes. */
@@ -141,17 +167,14 @@ function chosen(answer: unknown): { readonly extension: string } {
   return content;
 }
 
-/** Runs a job and ends its task. */
-async function runJob(job: Job, task: TaskHandle): Promise<void> {
-  await task.complete(await indexFolder(job, task));
-  jobs.remove(job.taskId);
-}
-
 /** Takes up what the process before left behind. */
 function takeUpJobs(): number {
   const left = jobs.list();
-  for (const job of left) {
-    void tasks.run(job.taskId, (task) => runJob(job, task));
+  for (const { taskId, call } of left) {
+    void tasks.run(
+      taskId,
+      toolWorker("index_folder", INDEX_FOLDER, indexFolder, call),
+    );
   }
   return left.length;
 }
@@ -162,26 +185,7 @@ function makeServer(): McpServer {
   const { registerTool } = attachTasks(mcp, tasks, {
     onError: (error, where) => console.error(where, error),
   });
-  registerTool("index_folder", {
-    description: "Counts what is in a folder, and ranks its identifiers",
-    inputSchema: z.object({
-      folder: z.string(),
-      paceMs: z.number().int().min(0).default(50),
-    }),
-    outputSchema: z.object({
-      files: z.number(),
-      lines: z.number(),
-      bytes: z.number(),
-      extension: z.string(),
-      answerFrom: z.string(),
-      top: z.array(z.string()),
-    }),
-    task: { ttlMs: 600_000, pollIntervalMs: 100 },
-  }, async (args, task) => {
-    const job = { taskId: task.taskId, done: 0, ...args };
-    jobs.put(job);
-    await runJob(job, task);
-  });
+  registerTool("index_folder", INDEX_FOLDER, indexFolder);
   mcp.registerTool("take_up_jobs", {
     description: "Takes up the jobs of the process before",
   }, () => ({

@@ -7,7 +7,10 @@ import {
   StreamableHTTPClientTransport,
 } from "@modelcontextprotocol/client";
 import { NodeStreamableHTTPServerTransport } from "@modelcontextprotocol/node";
-import { McpServer } from "@modelcontextprotocol/server";
+import {
+  createRequestStateCodec,
+  McpServer,
+} from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { attachTasks, type McpTasks } from "../../mcp.ts";
 import { MemoryTaskStore, TaskLifecycle } from "../../mod.ts";
@@ -43,10 +46,14 @@ function answersItself(mcp: McpServer): void {
 async function connect(
   tools: (tasks: McpTasks<McpServer>, mcp: McpServer) => void,
   capabilities: object = { elicitation: {} },
+  requestState?: ReturnType<typeof createRequestStateCodec>,
 ) {
   const tasks = new TaskLifecycle({ store: new MemoryTaskStore() });
-  const mcp = new McpServer({ name: "old", version: "1.0.0" });
-  tools(attachTasks(mcp, tasks), mcp);
+  const mcp = new McpServer(
+    { name: "old", version: "1.0.0" },
+    requestState && { requestState: { verify: requestState.verify } },
+  );
+  tools(attachTasks(mcp, tasks, { requestState }), mcp);
   const [near, far] = InMemoryTransport.createLinkedPair();
   const client = new Client({ name: "old", version: "1.0.0" }, {
     capabilities,
@@ -185,6 +192,41 @@ describe("a connection of revision 2025-11-25", () => {
     ]);
     assert.deepEqual(result.content, [{ type: "text", text: "6" }]);
     await close();
+  });
+
+  it("is asked under a state that the server's own hook has opened", async () => {
+    let opened = 0;
+    const codec = createRequestStateCodec({
+      key: "a key of at least thirty-two bytes",
+    });
+    const { client, close } = await connect(
+      (tasks, mcp) => registerTools(tasks, mcp),
+      { elicitation: {} },
+      {
+        mint: codec.mint,
+        verify(state, ctx) {
+          opened++;
+          return codec.verify(state, ctx);
+        },
+      },
+    );
+    const asked = answerCounts(client);
+    const result = await client.callTool({ name: "sum", arguments: {} });
+    assert.equal(asked.length, 3);
+    assert.deepEqual(result.content, [{ type: "text", text: "6" }]);
+    assert.equal(opened, 2);
+    await close();
+  });
+
+  it("cannot be asked where it has none: each request alone", async () => {
+    const host = await startHost({ tools: registerTools });
+    const { result } = await sendLegacy(host.url, "tools/call", {
+      name: "sum",
+      arguments: {},
+    });
+    assert.equal(result.isError, true);
+    assert.match(result.content[0].text, /capability elicitation\.form/);
+    await host.close();
   });
 
   it("is not asked for what its client did not declare", async () => {

@@ -35,6 +35,7 @@ import { ownerOf, refuseForeign, type TaskAccess } from "./access.ts";
 import { type Emit, safeEmit } from "./events.ts";
 import { createHandle, type TaskHandle } from "./handle.ts";
 import type { TaskListener } from "./listeners.ts";
+import type { LiveTask } from "./live_task.ts";
 import { LiveTasks } from "./live_tasks.ts";
 import { TaskWriter } from "./mutate.ts";
 import {
@@ -123,7 +124,8 @@ export class TaskLifecycle {
   readonly #writer: TaskWriter;
   readonly #live: LiveTasks;
   readonly #quota: TaskQuota;
-  readonly #runs: Set<Promise<void>> = new Set();
+  /** The workers that run, and what this process holds of their tasks. */
+  readonly #runs: Map<Promise<void>, LiveTask> = new Map();
   #sweeper: Timer | undefined;
   #phase: "open" | "closing" | "closed" = "open";
   #closing: Promise<void> | undefined;
@@ -253,7 +255,7 @@ export class TaskLifecycle {
     const task = this.handle(taskId);
     const look = () => this.#live.look(taskId);
     const run = runWorker(task, worker, this.#emit, look);
-    this.#runs.add(run);
+    this.#runs.set(run, this.#live.hold(taskId));
     return run.finally(() => this.#runs.delete(run));
   }
 
@@ -466,6 +468,8 @@ export class TaskLifecycle {
     this.#phase = "closing";
     this.#sweeper?.stop();
     this.#live.close();
+    // A task that somebody else has ended is forgotten, its worker may go on.
+    for (const live of this.#runs.values()) live.close();
     await within(graceMs, this.#ended());
     this.#phase = "closed";
     await guardStore("close the store", () => this.#options.store.close());
@@ -473,7 +477,7 @@ export class TaskLifecycle {
 
   /** Resolves when no worker runs and no write is queued. */
   async #ended(): Promise<void> {
-    while (this.#runs.size > 0) await Promise.all(this.#runs);
+    while (this.#runs.size > 0) await Promise.all(this.#runs.keys());
     await this.#queues.idle();
   }
 

@@ -130,6 +130,20 @@ describe("close()", () => {
       await running;
     }));
 
+  it("reaches a worker whose task somebody else in this process has ended", () =>
+    inWorld({}, async ({ tasks }) => {
+      const { taskId } = await tasks.createTask();
+      const { promise: stopped, resolve } = Promise.withResolvers<unknown>();
+      const run = tasks.run(taskId, async (task) => {
+        resolve(await aborted(task.signal));
+      });
+      await tasks.handle(taskId).fail({ code: -32000, message: "by hand" });
+      await settled();
+      await tasks.close();
+      assert.ok(await stopped instanceof LifecycleClosedError);
+      await run;
+    }));
+
   it("gives up after the grace on a worker that does not end, and refuses what it writes", () =>
     inWorld({}, async ({ tasks, store, operator }) => {
       const { taskId } = await tasks.createTask();

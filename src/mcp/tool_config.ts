@@ -168,7 +168,40 @@ export interface TaskToolTaskOptions {
   readonly support?: "optional" | "required";
 }
 
-/** What `McpServer.registerTool` takes, and how the tool's tasks are created. */
+/**
+ * What `McpServer.registerTool` takes, and how the tool's tasks are created.
+ *
+ * @example Ask first, and only then create the task
+ * ```ts
+ * import { McpServer } from "@modelcontextprotocol/server";
+ * import { z } from "zod";
+ * import { MemoryTaskStore, TaskLifecycle } from "@mcp-durable/tasks";
+ * import { attachTasks } from "@mcp-durable/tasks/mcp";
+ *
+ * const tasks = new TaskLifecycle({ store: new MemoryTaskStore() });
+ * const mcp = new McpServer({ name: "files", version: "1.0.0" });
+ * attachTasks(mcp, tasks).registerTool("delete_all", {
+ *   inputSchema: z.object({ folder: z.string() }),
+ *   before: async ({ folder }, { requestInput }) => {
+ *     const { sure } = await requestInput({
+ *       sure: {
+ *         method: "elicitation/create",
+ *         params: {
+ *           message: `Delete all of ${folder}?`,
+ *           requestedSchema: { type: "object", properties: {} },
+ *         },
+ *       },
+ *     });
+ *     if ("action" in sure && sure.action === "accept") return;
+ *     return { content: [{ type: "text", text: "Nothing was deleted" }] };
+ *   },
+ * }, async ({ folder }, task) => {
+ *   await task.progress(`deleting ${folder}`);
+ *   return { content: [{ type: "text", text: `Deleted all of ${folder}` }] };
+ * });
+ * await tasks.close();
+ * ```
+ */
 export interface TaskToolConfig<Input extends SchemaLike | undefined> {
   /** The tool's name, for people. */
   readonly title?: string;

@@ -15,6 +15,20 @@ const SERVER_INFO = {
   },
 };
 
+/** A store that holds a read where somebody waits for one. */
+class HeldStore extends MemoryTaskStore {
+  held: { started(): void; readonly until: Promise<void> } | undefined;
+  override async get(
+    taskId: string,
+    now?: number,
+  ): Promise<TaskRecord | undefined> {
+    const record = await super.get(taskId, now);
+    this.held?.started();
+    await this.held?.until;
+    return record;
+  }
+}
+
 async function withConnection(
   options: Parameters<typeof connectStdio>[0],
   body: (connection: StdioConnection) => Promise<void>,
@@ -245,7 +259,8 @@ describe("subscriptions/listen with taskIds over stdio", () => {
       const taskIds = [await newTask(connection)];
       connection.listen(1, { taskIds, toolsListChanged: 7 });
       assert.equal((await connection.next()).error.code, -32_602);
-      connection.listen(2, {});
+      // Nothing of the refused request is left under its id.
+      connection.listen(1, {});
       assert.deepEqual(await acknowledged(connection), {});
       await nothingElse(connection, "last");
     }));
@@ -295,19 +310,6 @@ describe("subscriptions/listen with taskIds over stdio", () => {
     }));
 
   it("is not answered when it is cancelled while its tasks are looked up", async () => {
-    /** A store that holds a read where somebody waits for one. */
-    class HeldStore extends MemoryTaskStore {
-      held: { started(): void; readonly until: Promise<void> } | undefined;
-      override async get(
-        taskId: string,
-        now?: number,
-      ): Promise<TaskRecord | undefined> {
-        const record = await super.get(taskId, now);
-        this.held?.started();
-        await this.held?.until;
-        return record;
-      }
-    }
     const store = new HeldStore();
     const connection = connectStdio({ maxStreamsPerOwner: 1 }, store);
     const taskIds = [await newTask(connection)];
@@ -335,6 +337,75 @@ describe("subscriptions/listen with taskIds over stdio", () => {
     await connection.end();
     assert.equal(connection.listeners(), 0);
   });
+
+  it("acknowledges before it tells of anything", async () => {
+    const store = new HeldStore();
+    const connection = connectStdio({}, store);
+    const taskIds = [await newTask(connection)];
+    const started = Promise.withResolvers<void>();
+    const gate = Promise.withResolvers<void>();
+    store.held = { started: started.resolve, until: gate.promise };
+    connection.listen(1, { toolsListChanged: true, taskIds });
+    await started.promise;
+    store.held = undefined;
+    connection.server().sendToolListChanged();
+    gate.resolve();
+    assert.deepEqual(await acknowledged(connection), {
+      toolsListChanged: true,
+      taskIds,
+    });
+    const methods = [await connection.next(), await connection.next()]
+      .map(({ method }) => method).sort();
+    assert.deepEqual(methods, [
+      "notifications/tasks",
+      "notifications/tools/list_changed",
+    ]);
+    await connection.end();
+  });
+
+  it("is not ended a second time when the server is closed", () =>
+    withConnection({}, async (connection) => {
+      const [x, y] = [await newTask(connection), await newTask(connection)];
+      connection.listen("ended", { taskIds: [x] });
+      await acknowledged(connection);
+      await told(connection);
+      await connection.tasks.handle(x).complete({});
+      await told(connection);
+      assert.deepEqual(await connection.next(), end("ended"));
+
+      connection.listen("slow", { taskIds: [y] });
+      await acknowledged(connection);
+      await told(connection);
+      let written = 0;
+      while (connection.listeners() > 0) {
+        await connection.tasks.handle(y).progress(`${written++}`);
+      }
+      while ((await connection.next()).method === "notifications/tasks");
+
+      connection.listen("open", { taskIds: [y] });
+      await acknowledged(connection);
+      await told(connection);
+      const closed = connection.close();
+      assert.deepEqual(await connection.next(), end("open", SERVER_INFO));
+      await closed;
+    }));
+
+  it("says nothing after its end, however slowly the client reads", () =>
+    withConnection({}, async (connection) => {
+      const taskIds = [await newTask(connection)];
+      for (const id of [1, 2]) {
+        connection.listen(id, { taskIds });
+        await acknowledged(connection);
+        await told(connection);
+      }
+      const closed = connection.close();
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      await connection.tasks.handle(taskIds[0]).progress("late");
+      assert.deepEqual(await connection.next(), end(1, SERVER_INFO));
+      assert.equal((await told(connection))._meta[SUBSCRIPTION_ID_KEY], 2);
+      assert.deepEqual(await connection.next(), end(2, SERVER_INFO));
+      await closed;
+    }));
 
   it("replaces a subscription whose id is used again", () =>
     withConnection({}, async (connection) => {

@@ -6,7 +6,12 @@ import {
   SUBSCRIPTION_ID_META_KEY,
 } from "@modelcontextprotocol/server";
 import { ANONYMOUS_OWNER, withTaskNotifications } from "../../mcp.ts";
-import { isInvalidArgumentError, type TaskLifecycle } from "../../mod.ts";
+import {
+  isInvalidArgumentError,
+  isLimitExceededError,
+  type TaskLifecycle,
+} from "../../mod.ts";
+import { listenHost } from "../../src/mcp/listen_options.ts";
 import { SUBSCRIPTION_ID_KEY } from "../../src/mcp/protocol.ts";
 import { send, sendLegacy } from "../support/mcp_frames.ts";
 import {
@@ -816,6 +821,17 @@ describe("withTaskNotifications()", () => {
     assert.equal(typeof handler.bus.subscribe, "function");
     await handler.close();
     await assert.rejects(handler.fetch(new Request("http://host/mcp")));
+    await tasks.close();
+  });
+
+  it("has the defaults that it states", async () => {
+    const { handler, tasks } = listenHandler();
+    const { keepAliveMs, maxTaskIds, registry } = listenHost(tasks, {});
+    assert.deepEqual([keepAliveMs, maxTaskIds], [15_000, 100]);
+    for (let i = 0; i < 64; i++) registry.enter("ann");
+    assert.throws(() => registry.enter("ann"), isLimitExceededError);
+    registry.enter("bob");
+    await handler.close();
     await tasks.close();
   });
 

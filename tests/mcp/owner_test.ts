@@ -4,6 +4,7 @@ import { openTaskClient } from "../../examples/crash_recovery/client.ts";
 import { ANONYMOUS_OWNER, ownerOf } from "../../mcp.ts";
 import { send } from "../support/mcp_frames.ts";
 import { startHost } from "../support/mcp_host.ts";
+import { registerTools } from "../support/mcp_tools.ts";
 import { describe, it } from "../support/runner.ts";
 
 const UNKNOWN = "00000000-0000-4000-8000-000000000000";
@@ -105,7 +106,7 @@ describe("a task of somebody else", () => {
 
 describe("a new session of the same principal", () => {
   it("finds its tasks, and nobody else's does", async () => {
-    const host = await startHost(wait);
+    const host = await startHost({ tools: registerTools });
     const open = (token?: string) =>
       openTaskClient(
         new StreamableHTTPClientTransport(host.url, {
@@ -118,7 +119,7 @@ describe("a new session of the same principal", () => {
         { endpointId: "owners" },
       );
     const first = await open("app/ann");
-    const execution = await first.session.callTool("wait");
+    const execution = await first.session.callTool("until_cancelled");
     assert.equal(execution.kind, "task");
     const reference = execution.serializeReference();
     await execution.detach();
@@ -130,9 +131,9 @@ describe("a new session of the same principal", () => {
       await other.close();
     }
     const again = await open("app/ann");
-    const execution2 = await again.session.resumeTask(reference);
+    const resumed = await again.session.resumeTask(reference);
     await again.session.cancelTask(reference.taskId);
-    const { outcome } = await execution2.settle();
+    const { outcome } = await resumed.settle();
     assert.equal(outcome.status, "cancelled");
     await again.close();
     await host.close();

@@ -166,9 +166,9 @@ export async function inWorld(
   try {
     await Promise.race([body({ tasks, store, clock, operator }), late]);
   } finally {
-    clearTimeout(alive);
     store.failures.clear();
-    await tasks.close({ graceMs: 0 });
+    await Promise.race([tasks.close({ graceMs: 0 }), late])
+      .finally(() => clearTimeout(alive));
   }
 }
 

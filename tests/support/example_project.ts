@@ -5,6 +5,7 @@ import { once } from "node:events";
 import {
   mkdir,
   mkdtemp,
+  readdir,
   readFile,
   rm,
   symlink,
@@ -54,15 +55,16 @@ export async function makeExampleProject(
   { port, permissions = ["-A"] }: ExampleOptions = {},
 ): Promise<ExampleProject> {
   const folder = await mkdtemp(join(tmpdir(), `${name}-`));
-  let text = await readFile(
-    new URL(`examples/${name}/server.ts`, ROOT),
-    "utf8",
-  );
-  if (port !== undefined) {
-    if (!text.includes(PRINTED_PORT)) throw new Error("no port is printed");
-    text = text.replace(PRINTED_PORT, `${port}`);
+  const source = new URL(`examples/${name}/`, ROOT);
+  for (const file of await readdir(source)) {
+    if (!file.endsWith(".ts")) continue;
+    let text = await readFile(new URL(file, source), "utf8");
+    if (file === "server.ts" && port !== undefined) {
+      if (!text.includes(PRINTED_PORT)) throw new Error("no port is printed");
+      text = text.replace(PRINTED_PORT, `${port}`);
+    }
+    await writeFile(join(folder, file), text);
   }
-  await writeFile(join(folder, "server.ts"), text);
 
   const own = join(folder, "node_modules", OWN_NAME);
   await mkdir(own, { recursive: true });

@@ -26,6 +26,8 @@ export interface SendOptions {
   readonly id?: number | string;
   /** Ends the connection. */
   readonly signal?: AbortSignal;
+  /** The header `Mcp-Name`; by default what the request names. */
+  readonly name?: string;
   /** More of the request's `_meta`. */
   readonly meta?: object;
 }
@@ -119,7 +121,7 @@ export function sendAny(
   params: Readonly<Record<string, unknown>>,
   options: SendOptions = {},
 ): Promise<Frame> {
-  const name = params.taskId ?? params.name;
+  const name = options.name ?? params.taskId ?? params.name;
   const meta = { ...options.meta, ...envelope(options.capabilities) };
   return post(url, method, { ...params, _meta: meta }, {
     ...options,

@@ -20,8 +20,10 @@ const LEAK = /\.ts:\d|\.m?js:\d|node_modules|\bat \S+ \(/;
 const ANSWER_MS = 20_000;
 
 /** An answer, as far as it was read. */
-interface Answer {
+export interface Answer {
+  /** The HTTP status. */
   readonly status: number;
+  /** The body. */
   readonly body: string;
 }
 
@@ -65,8 +67,13 @@ async function readStream(
   }
 }
 
-/** Throws where an answer is none of JSON-RPC. */
-function checkAnswer({ status, body }: Answer, frame: FuzzFrame): void {
+/**
+ * Throws where an answer is none of JSON-RPC.
+ *
+ * @param answer The answer.
+ * @param frame What it answers.
+ */
+export function checkAnswer({ status, body }: Answer, frame: FuzzFrame): void {
   if (body === "") {
     assert.equal(status, 202, "an empty answer");
     assert.ok(frame.silent, "a request is answered");

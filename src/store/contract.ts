@@ -45,6 +45,7 @@ export interface TaskStoreTraits {
   /**
    * The largest record that the store takes, in bytes of its JSON in UTF-8. The
    * engine refuses what is larger before it gets here; so does the store (S7).
+   * A store takes 64 KiB at least.
    *
    * @default 8 MiB are taken, and nothing is said of more
    */

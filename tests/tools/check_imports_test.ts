@@ -9,13 +9,21 @@ import { describe, it } from "../support/runner.ts";
 /** A tree that keeps every rule, and uses every word that a rule could mistake for a breach. */
 const RIGHT: Readonly<Record<string, string>> = {
   "deno.json": JSON.stringify({
-    exports: { ".": "./mod.ts", "./wal": "./wal.ts", "./mcp": "./mcp.ts" },
+    exports: {
+      ".": "./mod.ts",
+      "./wal": "./wal.ts",
+      "./mcp": "./mcp.ts",
+      "./testing": "./testing.ts",
+    },
   }),
   "mod.ts":
     `export { a } from "./src/engine/a.ts"; export type { E } from "./src/errors.ts";`,
   "wal.ts": `export { w } from "./src/wal/store.ts";`,
   "mcp.ts":
     `export { m } from "./src/mcp/attach.ts"; export type { A } from "./src/engine/a.ts";`,
+  "testing.ts": `export { k } from "./src/testing/check.ts";`,
+  "src/testing/check.ts":
+    `import { s } from "../store/memory.ts"; export const k = s;`,
   "src/errors.ts": `export interface E { readonly process: string }`,
   "src/model/record.ts": `
     import type { E } from "../errors.ts";
@@ -80,12 +88,15 @@ describe("checkImports()", () => {
     ["src/wal/up.ts", "../engine/a.ts"],
     ["src/sqlite/side.ts", "../wal/store.ts"],
     ["src/mcp/side.ts", "../wal/store.ts"],
+    ["src/testing/up.ts", "../engine/a.ts"],
+    ["src/testing/side.ts", "../wal/store.ts"],
     ["src/engine/out.ts", "../../mod.ts"],
     ["src/engine/out.ts", "../../tests/x_test.ts"],
     ["mod.ts", "./src/mcp/attach.ts"],
     ["mod.ts", "./src/wal/store.ts"],
     ["wal.ts", "./src/engine/a.ts"],
     ["mcp.ts", "./mod.ts"],
+    ["testing.ts", "./src/engine/a.ts"],
   ];
   for (const [file, specifier] of layers) {
     for (
@@ -160,6 +171,7 @@ describe("checkImports()", () => {
     assert.deepEqual(seen("src/wal/disk.ts", "node:sqlite"), [
       "src/wal/disk.ts:1: node:sqlite is for src/wal/lock.ts alone",
     ]);
+    assert.equal(seen("src/testing/check.ts", "node:test").length, 2);
     assert.deepEqual(seen("src/wal/segment.ts", "node:zlib"), []);
   });
 

@@ -18,7 +18,11 @@ const ENTRIES: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Entries whose whole graph needs no runtime: no `node:` module is reached from them. */
-export const RUNTIME_FREE: readonly string[] = ["mod.ts", "mcp.ts"];
+export const RUNTIME_FREE: readonly string[] = [
+  "mod.ts",
+  "mcp.ts",
+  "testing.ts",
+];
 
 /** Globals that some runtime lacks. Published code uses none of them, not even to look whether they are there. */
 export const RUNTIME_GLOBALS: ReadonlySet<string> = new Set([

@@ -1,0 +1,73 @@
+/** Whether a case concerns a store, and whether it can run. */
+
+import type { TaskStoreTraits } from "../store/contract.ts";
+import type { ConformanceCase, ConformanceClaim } from "./case.ts";
+import { Unmet } from "./failure.ts";
+import type { TaskStoreFixture } from "./fixture.ts";
+
+/** What a store says where it claims something. */
+const CLAIM_WORDS: Readonly<Record<ConformanceClaim, string>> = {
+  durable: "durable: true",
+  shared: 'writers: "shared"',
+  exclusive: 'writers: "exclusive"',
+  compareAndSwap: "compareAndSwap",
+  maxRecordBytes: "maxRecordBytes",
+};
+
+/** Why a case does not run. */
+export interface NotRun {
+  readonly status: "skipped" | "notClaimed";
+  readonly reason: string;
+}
+
+/**
+ * Holds what a case needs against what there is.
+ *
+ * @param one The case.
+ * @param fixture The store and its seams.
+ * @returns Why it does not run; `undefined` where it does.
+ * @throws {Unmet} The store claims what it is about, and it cannot run.
+ */
+export function judgeNeeds(
+  one: ConformanceCase,
+  fixture: TaskStoreFixture,
+): NotRun | undefined {
+  const traits = fixture.store.traits ?? {};
+  const unclaimed = one.claims.filter((claim) => !claims(traits, claim));
+  if (unclaimed.length > 0) {
+    const reason = unclaimed.map((claim) =>
+      claim === "compareAndSwap"
+        ? "the store declares compareAndSwap: false"
+        : `the store's traits do not declare ${CLAIM_WORDS[claim]}`
+    ).join(", and ");
+    return { status: "notClaimed", reason };
+  }
+  const missing = one.seams.filter((seam) => !fixture[seam]);
+  if (missing.length === 0) return undefined;
+  const reason = `the factory gives no ${
+    missing.map((seam) => `${seam}()`).join(" and no ")
+  }`;
+  if (one.claims.length === 0) return { status: "skipped", reason };
+  throw new Unmet(
+    `the factory gives ${
+      one.seams.map((seam) => `${seam}()`).join(" and ")
+    }, since the store's traits declare ${
+      one.claims.map((claim) => CLAIM_WORDS[claim]).join(" and ")
+    }`,
+    `${reason}: a claim that cannot be tried is not believed`,
+  );
+}
+
+function claims(traits: TaskStoreTraits, claim: ConformanceClaim): boolean {
+  switch (claim) {
+    case "durable":
+      return traits.durable === true;
+    case "shared":
+    case "exclusive":
+      return traits.writers === claim;
+    case "compareAndSwap":
+      return traits.compareAndSwap !== false;
+    case "maxRecordBytes":
+      return traits.maxRecordBytes !== undefined;
+  }
+}

@@ -1,8 +1,16 @@
 import { MemoryTaskStore } from "../../mod.ts";
-import { describeStoreContract } from "../support/store_contract.ts";
+import { describeShippedStore } from "../support/shipped_store.ts";
 
-describeStoreContract("MemoryTaskStore", () => ({
-  open: (now) => new MemoryTaskStore({ now }),
-  remove: () => {},
-  durable: false,
-}));
+describeShippedStore(
+  "MemoryTaskStore",
+  () => {
+    let skewMs = 0;
+    return {
+      store: new MemoryTaskStore({ now: () => Date.now() + skewMs }),
+      advanceTime(ms) {
+        skewMs += ms;
+      },
+    };
+  },
+  { claims: ["compareAndSwap", "exclusive"], checks: 58 },
+);

@@ -9,7 +9,7 @@ import {
 import { WalTaskStore } from "../../wal.ts";
 import { aRecord, CREATED_MS } from "../support/records.ts";
 import { describe, it } from "../support/runner.ts";
-import { rejects } from "../support/store_contract.ts";
+import { rejects } from "../support/rejects.ts";
 import { withTempDir } from "../support/wal_dir.ts";
 import { FaultDisk, Gate, systemError } from "../support/wal_fault_disk.ts";
 

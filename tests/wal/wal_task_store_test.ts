@@ -10,7 +10,7 @@ import {
 } from "../../wal.ts";
 import { aPatch, aRecord, CREATED_MS } from "../support/records.ts";
 import { describe, it } from "../support/runner.ts";
-import { rejects } from "../support/store_contract.ts";
+import { rejects } from "../support/rejects.ts";
 import { withTempDir } from "../support/wal_dir.ts";
 
 function withStore(

@@ -1,0 +1,93 @@
+/** The kit on a store that we ship: it may neither claim nor run less than is written down. */
+
+import assert from "node:assert/strict";
+import {
+  checkTaskStore,
+  conformanceChecks,
+  type ConformanceClaim,
+  formatConformanceReport,
+  runTaskStoreConformance,
+  type TaskStoreFactory,
+} from "../../testing.ts";
+import { describe, it, skip } from "./runner.ts";
+
+/** What a store of ours has to do in the kit. */
+export interface ShippedStore {
+  /** Everything that it claims. */
+  readonly claims: readonly ConformanceClaim[];
+  /** How many checks run: the same number on every runtime. */
+  readonly checks: number;
+}
+
+/** Seeds of random runs, beside the one of the whole kit. */
+const SEEDS = [2, 30, 401, 5_002, 60_003, 700_004, 8_000_005, 90_000_006];
+const CASE_TIMEOUT_MS = 60_000;
+
+/**
+ * Registers the kit for a store.
+ *
+ * @param name The name of the store.
+ * @param factory Makes it, with all seams that its claims need.
+ * @param shipped What it has to claim, and how much of the kit has to run.
+ */
+export function describeShippedStore(
+  name: string,
+  factory: TaskStoreFactory,
+  { claims, checks }: ShippedStore,
+): void {
+  const concerned = conformanceChecks.filter((check) =>
+    check.claims.every((claim) => claims.includes(claim))
+  );
+  const idOf = (title: string) => /\[([\w-]+)\]$/.exec(title)?.[1];
+  let registered = 0;
+
+  runTaskStoreConformance<{ skipped?: string }>(name, factory, {
+    caseTimeoutMs: CASE_TIMEOUT_MS,
+    runner: {
+      describe,
+      it(title, body) {
+        if (!concerned.some(({ id }) => id === idOf(title))) {
+          return skip(title, "not claimed");
+        }
+        registered++;
+        it(title, async () => {
+          const context: { skipped?: string } = {};
+          await body(context);
+          assert.equal(context.skipped, undefined);
+        });
+      },
+      skip(context, reason) {
+        context.skipped = reason;
+      },
+    },
+  });
+
+  describe(`${name} in the whole kit`, () => {
+    it(`runs ${checks} checks, and claims all that it should`, async () => {
+      assert.equal(registered, checks);
+      const report = await checkTaskStore(name, factory, {
+        caseTimeoutMs: CASE_TIMEOUT_MS,
+      });
+      assert.ok(report.ok, formatConformanceReport(report));
+      assert.deepEqual(report.counts, {
+        passed: checks,
+        failed: 0,
+        skipped: 0,
+        notClaimed: conformanceChecks.length - checks,
+      });
+      const passed = report.results
+        .filter(({ status }) => status === "passed")
+        .map(({ id }) => id);
+      assert.deepEqual(passed, concerned.map(({ id }) => id));
+    });
+
+    it("does what a model does, from other seeds too", async () => {
+      const only = concerned.map(({ id }) => id)
+        .filter((id) => id.startsWith("random"));
+      for (const seed of SEEDS) {
+        const report = await checkTaskStore(name, factory, { only, seed });
+        assert.ok(report.ok, formatConformanceReport(report));
+      }
+    });
+  });
+}

@@ -35,8 +35,11 @@ export interface ListenRequest {
 
 /** A request that was granted. */
 export interface Granted {
-  /** The tasks that the client may listen to, in the order in which it named them. */
-  readonly taskIds: readonly string[];
+  /**
+   * The tasks that the client may listen to, in the order in which it named
+   * them, each with the request that became it.
+   */
+  readonly tasks: ReadonlyMap<string, string>;
   /** In whose name. */
   readonly access: TaskAccess;
   /** The place that the stream has taken. */
@@ -120,10 +123,14 @@ export async function grant(
     const owner = host.owner(ctx);
     const access = owner === undefined ? {} : { owner };
     place = host.registry.enter(owner);
-    const found = await Promise.all(
-      asked.map((taskId) => exists(host, taskId, access)),
+    const methods = await Promise.all(
+      asked.map((taskId) => methodOf(host, taskId, access)),
     );
-    return { taskIds: asked.filter((_, i) => found[i]), access, place };
+    const tasks = new Map<string, string>();
+    for (const [i, method] of methods.entries()) {
+      if (method !== undefined) tasks.set(asked[i], method);
+    }
+    return { tasks, access, place };
   } catch (error) {
     place?.leave();
     if (isLimitExceededError(error)) {
@@ -166,20 +173,21 @@ export function honouredBy(ack: Acknowledgement): object | undefined {
  * @returns The acknowledgement for the client.
  */
 export function withTaskIds(ack: Acknowledgement, granted: Granted): object {
-  const notifications = { ...honouredBy(ack), taskIds: granted.taskIds };
+  const taskIds = [...granted.tasks.keys()];
+  const notifications = { ...honouredBy(ack), taskIds };
   return { ...ack, params: { ...ack.params, notifications } };
 }
 
-async function exists(
+/** The request that became a task; `undefined` if there is no task for the caller. */
+async function methodOf(
   { tasks }: ListenHost,
   taskId: string,
   access: TaskAccess,
-): Promise<boolean> {
+): Promise<string | undefined> {
   try {
-    await tasks.getTask(taskId, access);
-    return true;
+    return await tasks.methodOf(taskId, access);
   } catch (error) {
-    if (isTaskNotFoundError(error)) return false;
+    if (isTaskNotFoundError(error)) return undefined;
     throw error;
   }
 }

@@ -94,11 +94,11 @@ export class TaskStream {
 
   /** Sends each task, at the speed of the reader: however many there are, it does not fall behind. */
   async #introduce(): Promise<void> {
-    for (const taskId of this.#granted.taskIds) {
+    for (const [taskId, method] of this.#granted.tasks) {
       await this.#sink.whenRead();
       if (this.#stopped) return;
       try {
-        await this.#follow(taskId);
+        await this.#follow(taskId, method);
       } catch (error) {
         this.#forget(taskId);
         if (this.#stopped) return;
@@ -117,15 +117,16 @@ export class TaskStream {
    * heard of, so that none falls between; what the read shows is then found
    * among them, and not sent again.
    */
-  async #follow(taskId: string): Promise<void> {
+  async #follow(taskId: string, method: string): Promise<void> {
     const { tasks } = this.#host;
+    const { access } = this.#granted;
     const early: GetTaskResult[] = [];
     let hear = (task: GetTaskResult) => {
       early.push(task);
       if (early.length > MAX_WAITING_FRAMES) this.#lost();
     };
     this.#open.set(taskId, tasks.onTaskChanged(taskId, (task) => hear(task)));
-    const snapshot = await tasks.getTask(taskId, this.#granted.access);
+    const snapshot = await tasks.getTask(taskId, access);
     if (this.#stopped) return;
 
     const shown = viewOf(snapshot);
@@ -135,15 +136,15 @@ export class TaskStream {
     hear = (task) => {
       const again = !toldOf && viewOf(task) === shown;
       toldOf = true;
-      if (!again) this.#send(task);
+      if (!again) this.#send(task, method);
     };
-    this.#send(snapshot);
-    for (const task of early.slice(at + 1)) this.#send(task);
+    this.#send(snapshot, method);
+    for (const task of early.slice(at + 1)) this.#send(task, method);
   }
 
-  #send(task: GetTaskResult): void {
+  #send(task: GetTaskResult, method: string): void {
     if (this.#stopped) return;
-    const { resultType: _, ...params } = completeTask(task);
+    const { resultType: _, ...params } = completeTask(task, method);
     this.#sink.send({
       jsonrpc: "2.0",
       method: "notifications/tasks",

@@ -54,7 +54,7 @@ function follow(tasks: TaskLifecycle, taskId: string) {
   const told: string[] = [];
   const ends: string[] = [];
   const granted = {
-    taskIds: [taskId],
+    tasks: new Map([[taskId, "tools/call"]]),
     access: { owner: ANONYMOUS_OWNER },
     place: new ListenRegistry(1).enter(undefined),
   };

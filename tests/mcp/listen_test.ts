@@ -141,6 +141,22 @@ describe("subscriptions/listen with taskIds", () => {
       await ended(stream);
     }));
 
+  it("leaves the result of a request that is no tool call as it is", () =>
+    withHost({}, async ({ url, tasks }) => {
+      const { taskId } = await tasks.createTask({
+        owner: ANONYMOUS_OWNER,
+        method: "prompts/get",
+      });
+      await tasks.handle(taskId).complete({ messages: [] });
+      const stream = await listen(url, { taskIds: [taskId] });
+      await acknowledged(stream);
+      const { result } = await stream.task();
+      const got = await send(url, "tasks/get", { taskId });
+      assert.deepEqual(result, got.result.result);
+      assert.ok(!("content" in result));
+      await ended(stream);
+    }));
+
   it("has the key of the SDK", () => {
     assert.equal(SUBSCRIPTION_ID_KEY, SUBSCRIPTION_ID_META_KEY);
   });

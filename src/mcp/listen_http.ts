@@ -117,7 +117,7 @@ export function withTaskNotifications<Handler extends HttpHandlerLike>(
     },
     async close() {
       await handler.close();
-      host.registry.endAll();
+      host.registry.close();
     },
   };
 }
@@ -205,10 +205,7 @@ class HttpStream {
     this.#tasks = new TaskStream(host, granted, id, {
       send: (notification) => this.#push(messageFrame(notification)),
       whenRead: () => this.#queue.whenEmpty(),
-      done: () => {
-        this.#tasksEnded = true;
-        if (this.#sdkEnded) this.#finish();
-      },
+      done: () => this.#done(),
       lost: () => this.#cut(),
     });
   }
@@ -232,14 +229,13 @@ class HttpStream {
       signal.removeEventListener("abort", gone);
       this.#granted.place.leave();
     };
-    this.#granted.place.end = () => {
-      if (this.#sdk.alone) this.#finish();
-    };
     this.#push(messageFrame(ack));
     if (signal.aborted) this.#cut();
     else {
       void this.#pass();
       this.#tasks.start();
+      // The SDK itself ends a stream in which it has a part.
+      if (this.#sdk.alone) this.#granted.place.onClose(() => this.#done());
     }
     return new ReadableStream({
       pull: async (controller) => {
@@ -269,6 +265,13 @@ class HttpStream {
     }
     this.#sdkEnded = true;
     if (!this.#sdk.alone || this.#tasksEnded) this.#finish();
+  }
+
+  /** Nothing more will be said of tasks. */
+  #done(): void {
+    this.#tasks.stop();
+    this.#tasksEnded = true;
+    if (this.#sdkEnded) this.#finish();
   }
 
   #push(frame: Uint8Array): void {

@@ -4,8 +4,8 @@ import { LimitExceededError } from "../errors.ts";
 
 /** A place that a stream of an owner takes. */
 export interface ListenPlace {
-  /** Ends the stream in good order; set once there is one. */
-  end?: () => void;
+  /** Calls the function when the registry is closed, or now if it is. */
+  onClose(end: () => void): void;
   /** Gives the place back; once is enough. */
   leave(): void;
 }
@@ -14,6 +14,8 @@ export interface ListenPlace {
 export class ListenRegistry {
   readonly #maxStreamsPerOwner: number;
   readonly #places: Map<string | undefined, Set<ListenPlace>> = new Map();
+  readonly #ends: Map<ListenPlace, () => void> = new Map();
+  #closed = false;
 
   /** @param maxStreamsPerOwner Streams that one owner may have. */
   constructor(maxStreamsPerOwner: number) {
@@ -38,7 +40,12 @@ export class ListenRegistry {
     }
     this.#places.set(owner, places);
     const place: ListenPlace = {
+      onClose: (end) => {
+        if (this.#closed) end();
+        else this.#ends.set(place, end);
+      },
       leave: () => {
+        this.#ends.delete(place);
         places.delete(place);
         if (places.size === 0 && this.#places.get(owner) === places) {
           this.#places.delete(owner);
@@ -49,10 +56,9 @@ export class ListenRegistry {
     return place;
   }
 
-  /** Ends every stream in good order. */
-  endAll(): void {
-    for (const places of [...this.#places.values()]) {
-      for (const place of [...places]) place.end?.();
-    }
+  /** Ends every stream in good order, and those to come. */
+  close(): void {
+    this.#closed = true;
+    for (const end of [...this.#ends.values()]) end();
   }
 }

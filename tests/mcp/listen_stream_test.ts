@@ -251,8 +251,8 @@ describe("TaskStream", () => {
   });
 });
 
-describe("a store that fails", () => {
-  it("refuses a stream with an error that says nothing, and gives its place back", async () => {
+describe("a store", () => {
+  it("that fails refuses a stream with an error that says nothing, and gives its place back", async () => {
     const store = new SlowStore();
     const host = listenHandler({
       store,
@@ -281,7 +281,7 @@ describe("a store that fails", () => {
     await host.tasks.close();
   });
 
-  it("ends a stream without a result when a task cannot be shown", async () => {
+  it("that fails ends a stream without a result when a task cannot be shown", async () => {
     const store = new SlowStore();
     const host = listenHandler({ store });
     const { taskId } = await host.tasks.createTask({ owner: ANONYMOUS_OWNER });
@@ -300,7 +300,27 @@ describe("a store that fails", () => {
     await host.tasks.close();
   });
 
-  it("is told of at a look, and the stream goes on", async () => {
+  it("that is slow does not keep a stream open after the handler is closed", async () => {
+    const store = new SlowStore();
+    const host = listenHandler({ store });
+    const { taskId } = await host.tasks.createTask({ owner: ANONYMOUS_OWNER });
+    const reading = gate();
+    store.afterGet = reading.wait;
+    const request = listenRequest("http://host/mcp", { taskIds: [taskId] });
+    const response = host.handler.fetch(request);
+    await settle();
+    await host.handler.close();
+    reading.open();
+    const stream = await readListening(await response);
+    const { method } = await stream.next();
+    assert.equal(method, "notifications/subscriptions/acknowledged");
+    assert.equal((await stream.next()).result.resultType, "complete");
+    assert.equal(await stream.next(), undefined);
+    assert.equal(host.listeners(), 0);
+    await host.tasks.close();
+  });
+
+  it("that fails is told of at a look, and the stream goes on", async () => {
     const store = new SlowStore();
     const host = listenHandler({ store, notifications: { keepAliveMs: 5 } });
     const { taskId } = await host.tasks.createTask({ owner: ANONYMOUS_OWNER });

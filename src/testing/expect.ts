@@ -3,6 +3,7 @@
 import { hasErrorCode, type TaskErrorCode } from "../errors.ts";
 import { formatPath } from "../model/json.ts";
 import { brief, describeError } from "./brief.ts";
+import { briefRecord } from "./brief_record.ts";
 import { Unmet } from "./failure.ts";
 
 type Path = readonly (string | number)[];
@@ -23,8 +24,8 @@ export function difference(
 ): { readonly expected: string; readonly came: string } | undefined {
   const at = path.length > 0 ? `${formatPath(path)}: ` : "";
   const wrong = {
-    expected: at + brief(expected),
-    came: at + brief(actual),
+    expected: at + briefRecord(expected),
+    came: at + briefRecord(actual),
   };
   if (typeof expected !== "object" || expected === null) {
     if (actual === expected) return undefined;
@@ -140,7 +141,7 @@ export async function expectRefused(
   }
   throw new Unmet(
     `${what} rejects with ${code}`,
-    `it resolved with ${brief(value)}`,
+    `it resolved with ${briefRecord(value)}`,
   );
 }
 

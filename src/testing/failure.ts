@@ -26,16 +26,18 @@ export class Unmet extends Error {
   readonly steps: readonly string[] | undefined;
   /** What the store threw, where it did. */
   readonly thrown: unknown;
+  /** Where it comes from, where that is not what the case says. */
+  readonly hint: string | undefined;
 
   /**
    * @param expected What should have been.
    * @param came What was instead.
-   * @param more What the store threw; steps of its own.
+   * @param more What the store threw; steps and a hint of its own.
    */
   constructor(
     expected: string,
     came: string,
-    more: { thrown?: unknown; steps?: readonly string[] } = {},
+    more: { thrown?: unknown; steps?: readonly string[]; hint?: string } = {},
   ) {
     super(`expected ${expected}; came ${came}`);
     this.name = "Unmet";
@@ -43,5 +45,6 @@ export class Unmet extends Error {
     this.came = came;
     this.thrown = more.thrown;
     this.steps = more.steps;
+    this.hint = more.hint;
   }
 }

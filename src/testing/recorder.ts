@@ -1,7 +1,8 @@
 /** Writes down what a case does to its stores, so that a failure can be followed. */
 
 import type { TaskStore } from "../store/contract.ts";
-import { brief, describeError } from "./brief.ts";
+import { describeError } from "./brief.ts";
+import { briefRecord, briefTime } from "./brief_record.ts";
 
 /** Of long runs the first and the last steps are kept. */
 const FIRST = 6;
@@ -36,7 +37,11 @@ export class Recorder {
       args: readonly unknown[],
       run: () => Promise<T>,
     ): Promise<T> => {
-      const given = args.map(brief);
+      const given = args.map((arg, i) =>
+        i > 0 && i === args.length - 1 || method === "sweep"
+          ? briefTime(arg)
+          : briefRecord(arg)
+      );
       while (args[given.length - 1] === undefined && given.length > 0) {
         given.pop();
       }
@@ -46,7 +51,7 @@ export class Recorder {
       const promise = (async () => {
         try {
           const value = await run();
-          step.outcome = brief(value);
+          step.outcome = briefRecord(value);
           return value;
         } catch (error) {
           step.outcome = `rejects with ${describeError(error)}`;
@@ -94,6 +99,11 @@ export class Recorder {
    */
   note(text: string): void {
     this.#add(text, "");
+  }
+
+  /** How many steps there were. */
+  get count(): number {
+    return this.#count;
   }
 
   /** The calls that have not settled. */

@@ -59,8 +59,7 @@ export interface RunConformanceOptions<Context = unknown>
 export class TaskStoreConformanceError extends Error {
   /** The stable code. */
   readonly code = "ERR_STORE_CONFORMANCE" as const;
-  /** The same as data. */
-  readonly failure: ConformanceFailure;
+  readonly #failure: ConformanceFailure;
 
   /**
    * Makes the error.
@@ -71,7 +70,12 @@ export class TaskStoreConformanceError extends Error {
   constructor(name: string, failure: ConformanceFailure) {
     super(`${name}\n${formatFailure(failure)}`);
     this.name = "TaskStoreConformanceError";
-    this.failure = failure;
+    this.#failure = failure;
+  }
+
+  /** The same as data. No member of its own, which runners would print once more. */
+  get failure(): ConformanceFailure {
+    return this.#failure;
   }
 }
 

@@ -34,6 +34,9 @@ export interface ConformanceResult {
   readonly traits?: TaskStoreTraits;
 }
 
+/** Why a check was left out by the caller. */
+export const NOT_IN_ONLY = "it is not in `only`";
+
 /** How many checks ended in which way. */
 export type ConformanceCounts = Readonly<Record<ConformanceStatus, number>>;
 
@@ -132,9 +135,12 @@ export function formatConformanceReport(report: ConformanceReport): string {
     "not claimed",
   ]] as const;
   for (const [status, title] of unrun) {
-    const lines = of(status).map((result) =>
+    const listed = of(status).filter(({ reason }) => reason !== NOT_IN_ONLY);
+    const left = of(status).length - listed.length;
+    const lines = listed.map((result) =>
       `  ${titleOf(result)}: ${result.reason}`
     );
+    if (left > 0) lines.push(`  ${left} more, which are not in \`only\``);
     if (lines.length > 0) blocks.push([title, ...lines].join("\n"));
   }
   const passed = of("passed").map((result) => `  ${titleOf(result)}`);

@@ -6,7 +6,7 @@ import { CLAUSES } from "./clauses.ts";
 import { type ConformanceFailure, Unmet } from "./failure.ts";
 import { judgeNeeds } from "./needs.ts";
 import type { ResolvedConformanceOptions } from "./options.ts";
-import type { ConformanceResult } from "./report.ts";
+import { type ConformanceResult, NOT_IN_ONLY } from "./report.ts";
 import { World, type WorldOptions } from "./world.ts";
 
 /** How long the closing of the stores may take after a case, in milliseconds. */
@@ -44,7 +44,7 @@ async function endOf(
 ): Promise<End> {
   const { only, caseTimeoutMs } = options;
   if (only && !only.has(one.id)) {
-    return { status: "skipped", reason: "it is not in `only`" };
+    return { status: "skipped", reason: NOT_IN_ONLY };
   }
   const failed = (error: unknown, world?: World): End => ({
     status: "failed",
@@ -95,14 +95,21 @@ async function runIn(
 ): Promise<void> {
   world.deadline = Date.now() + timeoutMs;
   await inTime(one.run(world), timeoutMs, () => {
-    const pending = world.recorder.pending();
+    const { length, 0: first } = world.recorder.pending();
     return new Unmet(
       `the case is done within ${timeoutMs} ms`,
-      pending.length > 0
-        ? `${pending.length} of its calls ${
-          pending.length === 1 ? "has" : "have"
-        } not settled: ${pending.slice(0, 3).join("; ")}`
-        : "it is not, and no call is under way: the store is too slow for it (caseTimeoutMs gives it more)",
+      `after ${world.recorder.count} steps, ${
+        length === 0
+          ? "no call is under way"
+          : `${length} ${
+            length === 1 ? "call has" : "calls have"
+          } not settled: ${first}`
+      }`,
+      {
+        hint: length === 1
+          ? "The call hangs: its promise is never resolved and never rejected."
+          : "If the store is slow and does not hang, give it more time with caseTimeoutMs.",
+      },
     );
   });
 }
@@ -135,11 +142,12 @@ function explain(
   const unmet = error instanceof Unmet ? error : unexpected(error, world);
   const steps = unmet.steps ?? world?.steps() ?? [];
   const { thrown } = unmet;
+  const hint = unmet.hint ?? (steps.length > 0 ? one.hint : undefined);
   return {
     clauseText: `${one.clause}: ${CLAUSES[one.clause]}`,
     expected: unmet.expected,
     came: unmet.came,
-    ...(one.hint !== undefined && steps.length > 0 && { hint: one.hint }),
+    ...(hint !== undefined && { hint }),
     steps,
     again: `checkTaskStore(${
       JSON.stringify(options.name)

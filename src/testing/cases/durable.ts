@@ -262,13 +262,13 @@ const DURABLE: readonly Omit<CaseInit, "clause" | "claims" | "seams">[] = [
         version: 2,
       });
       expectEqual(
-        `get("short") ${AGAIN}, 1 ms before its end,`,
-        await again.get("short", CREATED_MS + 1_999),
+        `get("short") ${AGAIN}, before its end,`,
+        await again.get("short", CREATED_MS + 1_900),
         short,
       );
       expectEqual(
-        `get("short") ${AGAIN}, at its end,`,
-        await again.get("short", CREATED_MS + 2_000),
+        `get("short") ${AGAIN}, after its end,`,
+        await again.get("short", CREATED_MS + 2_100),
         undefined,
       );
       expectSwept(

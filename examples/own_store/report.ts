@@ -1,0 +1,8 @@
+import {
+  checkTaskStore,
+  formatConformanceReport,
+} from "@mcp-durable/tasks/testing";
+import { makeFixture } from "./fixture.ts";
+
+const report = await checkTaskStore("TableTaskStore", makeFixture);
+console.log(formatConformanceReport(report));

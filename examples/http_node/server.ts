@@ -3,17 +3,19 @@ import { createServer } from "node:http";
 import { toNodeHandler } from "@modelcontextprotocol/node";
 import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
 import { TaskLifecycle } from "@mcp-durable/tasks";
-import { attachTasks } from "@mcp-durable/tasks/mcp";
+import { attachTasks, withTaskNotifications } from "@mcp-durable/tasks/mcp";
 import { WalTaskStore } from "@mcp-durable/tasks/wal";
 
 const tasks = new TaskLifecycle({ store: new WalTaskStore({ dir: "tasks" }) });
 
-const handler = createMcpHandler(() => {
+function makeServer() {
   const mcp = new McpServer({ name: "hello", version: "1.0.0" });
   attachTasks(mcp, tasks).registerTool("hello", {}, async (_args, task) => {
     await task.progress("waving");
     return { content: [{ type: "text", text: "Hello, world!" }] };
   });
   return mcp;
-});
+}
+
+const handler = withTaskNotifications(createMcpHandler(makeServer), tasks);
 createServer(toNodeHandler(handler)).listen(3000, "127.0.0.1");

@@ -5,7 +5,7 @@
  */
 import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
 import { MemoryTaskStore, TaskLifecycle } from "@mcp-durable/tasks";
-import { attachTasks } from "@mcp-durable/tasks/mcp";
+import { attachTasks, withTaskNotifications } from "@mcp-durable/tasks/mcp";
 
 interface Env {
   TASKS: {
@@ -13,16 +13,22 @@ interface Env {
   };
 }
 
+function makeServer(tasks: TaskLifecycle): McpServer {
+  const mcp = new McpServer({ name: "hello", version: "1.0.0" });
+  attachTasks(mcp, tasks).registerTool("hello", {}, async (_args, task) => {
+    await task.progress("waving");
+    return { content: [{ type: "text", text: "Hello, world!" }] };
+  });
+  return mcp;
+}
+
 export class Tasks {
   #tasks = new TaskLifecycle({ store: new MemoryTaskStore() });
-  #handler = createMcpHandler(() => {
-    const mcp = new McpServer({ name: "hello", version: "1.0.0" });
-    attachTasks(mcp, this.#tasks).registerTool("hello", {}, async (_, task) => {
-      await task.progress("waving");
-      return { content: [{ type: "text", text: "Hello, world!" }] };
-    });
-    return mcp;
-  });
+  #handler = withTaskNotifications(
+    createMcpHandler(() => makeServer(this.#tasks)),
+    this.#tasks,
+  );
+
   fetch(request: Request): Promise<Response> {
     return this.#handler.fetch(request);
   }

@@ -7,7 +7,7 @@ import {
   ProtocolError,
 } from "@modelcontextprotocol/server";
 import { z } from "zod";
-import { attachTasks } from "../../mcp.ts";
+import { attachTasks, withTaskNotifications } from "../../mcp.ts";
 import {
   type ElicitResult,
   MemoryTaskStore,
@@ -59,7 +59,7 @@ export function makeHandler(): McpHttpHandler {
     defaultTtlMs: 300_000,
     defaultPollIntervalMs: 100,
   });
-  return createMcpHandler(() => {
+  const handler = createMcpHandler(() => {
     const mcp = new McpServer({ name: "conformance", version: "1.0.0" });
     const { registerTool } = attachTasks(mcp, tasks);
 
@@ -129,4 +129,5 @@ export function makeHandler(): McpHttpHandler {
 
     return mcp;
   });
+  return withTaskNotifications(handler, tasks);
 }

@@ -10,7 +10,7 @@ import {
 } from "../support/example_project.ts";
 import { envelope } from "../support/mcp_frames.ts";
 import { describe, it, runtime } from "../support/runner.ts";
-import { assertSaysHello } from "../support/say_hello.ts";
+import { assertPushesHello, assertSaysHello } from "../support/say_hello.ts";
 import { endServer, stdioTransport } from "../support/stdio_transport.ts";
 
 /** The permissions that the Deno example says it needs. */
@@ -38,7 +38,10 @@ describe(`examples/${http}`, () => {
       await whileServing(
         project,
         url,
-        () => assertSaysHello(new StreamableHTTPClientTransport(url)),
+        async () => {
+          await assertSaysHello(new StreamableHTTPClientTransport(url));
+          await assertPushesHello(new StreamableHTTPClientTransport(url));
+        },
       );
     } finally {
       await project.remove();
@@ -50,8 +53,10 @@ describe(`examples/stdio on ${runtime}`, () => {
   it("serves tasks over stdio", async () => {
     const project = await makeExampleProject("stdio");
     try {
-      const transport = stdioTransport(project.command, project.folder);
-      await assertSaysHello(transport, () => endServer(transport));
+      for (const does of [assertSaysHello, assertPushesHello]) {
+        const transport = stdioTransport(project.command, project.folder);
+        await does(transport, () => endServer(transport));
+      }
     } finally {
       await project.remove();
     }

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { serveWorker } from "../../tools/conformance/servers.ts";
 import { describe, it } from "../support/runner.ts";
-import { assertSaysHello } from "../support/say_hello.ts";
+import { assertPushesHello, assertSaysHello } from "../support/say_hello.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const example = join(root, "examples/worker");
@@ -21,9 +21,9 @@ describe("examples/worker", () => {
       const source = join(example, config.main);
       const server = await serveWorker(root, source, config, folder);
       try {
-        await assertSaysHello(
-          new StreamableHTTPClientTransport(new URL(server.url)),
-        );
+        const url = new URL(server.url);
+        await assertSaysHello(new StreamableHTTPClientTransport(url));
+        await assertPushesHello(new StreamableHTTPClientTransport(url));
       } finally {
         assert.equal(await server.stop(), undefined, server.stderr());
       }

@@ -28,3 +28,36 @@ export async function assertSaysHello(
   await end();
   await client.close();
 }
+
+/**
+ * Calls the tool with the official client, and waits until a task that is done
+ * was pushed.
+ *
+ * @param transport A transport to the example's server.
+ * @param end Ends the server, if the client would leave something behind.
+ */
+export async function assertPushesHello(
+  transport: Transport,
+  end: () => Promise<void> = async () => {},
+): Promise<void> {
+  const { client, session } = await openTaskClient(transport, {
+    endpointId: "hello",
+  });
+  const execution = await session.callTool("hello");
+  assert.equal(execution.kind, "task");
+  await execution.detach();
+  const { taskId } = execution.handle;
+  const pushed: unknown[] = [];
+  client.fallbackNotificationHandler = ({ method, params }) => {
+    pushed.push([method, params?.taskId, params?.status]);
+    return Promise.resolve();
+  };
+  const subscription = await client.listen(
+    { taskIds: [taskId] } as Parameters<typeof client.listen>[0],
+  );
+  assert.equal(await subscription.closed, "graceful");
+  assert.deepEqual(pushed.at(-1), ["notifications/tasks", taskId, "completed"]);
+  await session.close();
+  await end();
+  await client.close();
+}

@@ -24,7 +24,7 @@ export type { CloseOptions, CreateTaskInit } from "./src/engine/lifecycle.ts";
 export type { TaskAccess } from "./src/engine/access.ts";
 export type { TaskEvent, WorkerOutcome } from "./src/engine/events.ts";
 export type { ProgressPatch, TaskHandle } from "./src/engine/handle.ts";
-export type { TaskListener } from "./src/engine/listeners.ts";
+export type { ListenOptions, TaskListener } from "./src/engine/listeners.ts";
 export type { TaskLifecycleOptions } from "./src/engine/options.ts";
 export type { TaskWorker } from "./src/engine/workers.ts";
 

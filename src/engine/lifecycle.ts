@@ -34,7 +34,7 @@ import {
 import { ownerOf, refuseForeign, type TaskAccess } from "./access.ts";
 import { type Emit, safeEmit } from "./events.ts";
 import { createHandle, type TaskHandle } from "./handle.ts";
-import type { TaskListener } from "./listeners.ts";
+import type { ListenOptions, TaskListener } from "./listeners.ts";
 import type { LiveTask } from "./live_task.ts";
 import { LiveTasks } from "./live_tasks.ts";
 import { TaskWriter } from "./mutate.ts";
@@ -400,6 +400,7 @@ export class TaskLifecycle {
    *
    * @param taskId The task.
    * @param listener Hears of changes; what it throws goes to `onEvent`.
+   * @param options How.
    * @returns Ends the subscription.
    * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: an argument is wrong.
    * @throws {LimitExceededError} `ERR_LIMIT_EXCEEDED`: there are too many listeners.
@@ -421,7 +422,11 @@ export class TaskLifecycle {
    * await tasks.close();
    * ```
    */
-  onTaskChanged(taskId: string, listener: TaskListener): () => void {
+  onTaskChanged(
+    taskId: string,
+    listener: TaskListener,
+    options: ListenOptions = {},
+  ): () => void {
     this.#start("listen to a task");
     checkTaskId(taskId);
     if (typeof listener !== "function") {
@@ -431,7 +436,15 @@ export class TaskLifecycle {
         }, a function is needed`,
       );
     }
-    return this.#live.subscribe(taskId, listener);
+    const { onEnd } = options ?? {};
+    if (onEnd !== undefined && typeof onEnd !== "function") {
+      throw new InvalidArgumentError(
+        `Cannot listen to a task: onEnd is ${
+          show(onEnd)
+        }, a function is needed`,
+      );
+    }
+    return this.#live.subscribe(taskId, listener, { onEnd });
   }
 
   /**

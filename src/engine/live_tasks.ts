@@ -5,7 +5,11 @@ import { expiresAt } from "../model/expiry.ts";
 import { copyJson } from "../model/json.ts";
 import type { TaskRecord } from "../model/record.ts";
 import type { Emit } from "./events.ts";
-import { createSubscription, type TaskListener } from "./listeners.ts";
+import {
+  createSubscription,
+  type ListenOptions,
+  type TaskListener,
+} from "./listeners.ts";
 import { LiveTask, READ, type Sight } from "./live_task.ts";
 import type { ResolvedOptions } from "./options.ts";
 import type { TaskQueues } from "./task_queues.ts";
@@ -85,10 +89,15 @@ export class LiveTasks {
    *
    * @param taskId The task.
    * @param listener The listener.
+   * @param options How.
    * @returns Ends the subscription.
    * @throws {LimitExceededError} `ERR_LIMIT_EXCEEDED`: there are too many.
    */
-  subscribe(taskId: string, listener: TaskListener): () => void {
+  subscribe(
+    taskId: string,
+    listener: TaskListener,
+    options: ListenOptions,
+  ): () => void {
     const { maxListeners } = this.#options.limits;
     if (this.#listeners >= maxListeners) {
       throw new LimitExceededError(
@@ -98,7 +107,12 @@ export class LiveTasks {
       );
     }
     const live = this.#enter(taskId);
-    const subscription = createSubscription(taskId, listener, this.#emit);
+    const subscription = createSubscription(
+      taskId,
+      listener,
+      options,
+      this.#emit,
+    );
     this.#settle(live, () => live.subscriptions.add(subscription));
     return () => {
       subscription.cancel();

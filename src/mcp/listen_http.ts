@@ -52,7 +52,7 @@ interface FetchOptions {
  * Ids that are unknown, expired or another owner's are left out of the
  * acknowledgement. When all tasks of a stream have ended and the client asked
  * for nothing else, the stream ends in good order, as the SDK ends one that
- * has nothing to say; so it does when the handler or, at the next look, the
+ * has nothing to say; so it does when the handler or the
  * lifecycle is closed. A reader that has not read 256 frames or 1 MiB when the
  * next frame comes is cut off: its stream ends without a result, and it may
  * listen again.
@@ -220,9 +220,9 @@ class HttpStream {
   open(ack: object, signal: AbortSignal): ReadableStream<Uint8Array> {
     const gone = () => this.#cut();
     signal.addEventListener("abort", gone, { once: true });
-    const timer = startLoop(() => {
+    // deno-lint-ignore require-await -- the loop takes asynchronous calls
+    const timer = startLoop(async () => {
       if (this.#queue.isEmpty) this.#push(commentFrame());
-      return this.#tasks.look();
     }, this.#keepAliveMs);
     this.#leave = () => {
       timer.stop();

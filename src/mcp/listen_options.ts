@@ -21,9 +21,8 @@ export interface TaskNotificationsOptions {
    */
   readonly owner?: (ctx: RequestContextLike) => string | undefined;
   /**
-   * Milliseconds between two looks at a stream that says nothing: a comment
-   * keeps its connection open (over HTTP), and the end of the lifecycle or of
-   * a task's TTL is noticed.
+   * Milliseconds after which a comment keeps the connection of a stream open
+   * that says nothing, over HTTP.
    *
    * @default 15_000
    */
@@ -57,7 +56,7 @@ export interface ListenHost {
   readonly tasks: TaskLifecycle;
   /** Names the owner of a request. */
   readonly owner: (ctx: RequestContextLike) => string | undefined;
-  /** Milliseconds between two looks. */
+  /** Milliseconds between two comments. */
   readonly keepAliveMs: number;
   /** Different tasks of one stream. */
   readonly maxTaskIds: number;

@@ -1,7 +1,6 @@
 /** `subscriptions/listen` with `taskIds` over stdio. */
 
 import type { TaskLifecycle } from "../engine/lifecycle.ts";
-import { startLoop } from "../engine/timers.ts";
 import {
   type ListenHost,
   listenHost,
@@ -220,7 +219,6 @@ class StdioListener {
     const queue = new FrameQueue<object>();
     const over = () => {
       stream.stop();
-      timer.stop();
       granted.place.leave();
       if (this.#open.get(id) === subscription) this.#open.delete(id);
     };
@@ -254,7 +252,6 @@ class StdioListener {
       },
       lost: cut,
     });
-    const timer = startLoop(() => stream.look(), this.#host.keepAliveMs);
     this.#open.set(id, subscription);
     void this.#drain(queue).catch(() => subscription.stop());
     stream.start();

@@ -73,25 +73,6 @@ export class TaskStream {
     this.#open.clear();
   }
 
-  /**
-   * Notices what nobody tells: that the lifecycle was closed, or a task has
-   * expired. To be called from time to time; never rejects.
-   */
-  async look(): Promise<void> {
-    for (const taskId of [...this.#open.keys()]) {
-      if (this.#stopped) return;
-      try {
-        await this.#host.tasks.getTask(taskId, this.#granted.access);
-      } catch (error) {
-        if (this.#stopped) return;
-        if (isLifecycleClosedError(error)) return this.#done();
-        if (isTaskNotFoundError(error)) this.#forget(taskId);
-        else this.#report(error, taskId);
-      }
-    }
-    this.#doneIfAllEnded();
-  }
-
   /** Sends each task, at the speed of the reader: however many there are, it does not fall behind. */
   async #introduce(): Promise<void> {
     for (const [taskId, method] of this.#granted.tasks) {
@@ -125,7 +106,16 @@ export class TaskStream {
       early.push(task);
       if (early.length > MAX_WAITING_FRAMES) this.#lost();
     };
-    this.#open.set(taskId, tasks.onTaskChanged(taskId, (task) => hear(task)));
+    const onEnd = () => {
+      this.#forget(taskId);
+      this.#doneIfAllEnded();
+    };
+    const unsubscribe = tasks.onTaskChanged(
+      taskId,
+      (task) => hear(task),
+      { onEnd },
+    );
+    this.#open.set(taskId, unsubscribe);
     const snapshot = await tasks.getTask(taskId, access);
     if (this.#stopped) return;
 

@@ -13,6 +13,7 @@ import {
   ProbeStore,
   refuses,
   settled,
+  throws,
   unchanged,
   type World,
 } from "../support/engine_world.ts";
@@ -88,6 +89,62 @@ describe("onTaskChanged()", () => {
       assert.equal(told.length, 2);
     });
   });
+
+  it("calls onEnd once, after the last change was heard", () =>
+    inWorld({}, async ({ tasks }) => {
+      const { taskId } = await tasks.createTask();
+      const heard: string[] = [];
+      tasks.onTaskChanged(taskId, ({ status }) => void heard.push(status), {
+        onEnd: () => void heard.push("end"),
+      });
+      await tasks.handle(taskId).progress("half");
+      await tasks.handle(taskId).complete({});
+      await tasks.close();
+      await settled();
+      assert.deepEqual(heard, ["working", "completed", "end"]);
+    }));
+
+  it("calls onEnd at the end of the TTL and on close(), not after unsubscribing", () =>
+    inWorld({}, async ({ tasks, clock, operator }) => {
+      const heard: string[] = [];
+      const listen = (name: string, taskId: string) =>
+        tasks.onTaskChanged(taskId, () => {}, {
+          onEnd() {
+            heard.push(name);
+            throw new Error(`${name} throws`);
+          },
+        });
+      const { taskId: short } = await tasks.createTask({ ttlMs: 900 });
+      const { taskId: long } = await tasks.createTask({ ttlMs: 90_000 });
+      listen("short", short);
+      listen("long", long);
+      listen("unsubscribed", long)();
+      clock.turn(900);
+      await refuses(
+        () => tasks.handle(short).progress(""),
+        "ERR_TASK_NOT_FOUND",
+      );
+      await settled();
+      assert.deepEqual(heard, ["short"]);
+      await tasks.close();
+      await settled();
+      assert.deepEqual(heard, ["short", "long"]);
+      const errors = operator.events.map((event) =>
+        "error" in event && `${event.error}`
+      );
+      assert.deepEqual(errors, ["Error: short throws", "Error: long throws"]);
+    }));
+
+  it("refuses an onEnd that is no function, and listens to nothing", () =>
+    inWorld({ limits: { maxListeners: 1 } }, async ({ tasks }) => {
+      const { taskId } = await tasks.createTask();
+      throws(
+        () => tasks.onTaskChanged(taskId, () => {}, { onEnd: 5 as never }),
+        "ERR_INVALID_ARGUMENT",
+        /onEnd is 5, a function is needed/,
+      );
+      tasks.onTaskChanged(taskId, () => {})();
+    }));
 
   it("tells each of two equal reports in one millisecond", () =>
     inWorld({}, async (world) => {

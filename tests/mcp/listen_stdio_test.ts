@@ -205,8 +205,8 @@ describe("subscriptions/listen with taskIds over stdio", () => {
       }
     }));
 
-  it("ends at the next look when the lifecycle is closed", () =>
-    withConnection({ keepAliveMs: 11 }, async (connection) => {
+  it("ends when the lifecycle is closed", () =>
+    withConnection({}, async (connection) => {
       connection.listen(9, { taskIds: [await newTask(connection)] });
       await acknowledged(connection);
       await told(connection);

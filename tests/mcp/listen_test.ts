@@ -612,8 +612,8 @@ describe("a stream", () => {
       for (const [stream, id] of streams) await ended(stream, id);
     }));
 
-  it("ends in good order, at the next look, when the lifecycle is closed", () =>
-    withHost({ notifications: { keepAliveMs: 12 } }, async ({ url, tasks }) => {
+  it("ends in good order when the lifecycle is closed", () =>
+    withHost({}, async ({ url, tasks }) => {
       const stream = await listen(url, { taskIds: [await newTask(tasks)] });
       await acknowledged(stream);
       await stream.task();
@@ -621,10 +621,10 @@ describe("a stream", () => {
       await ended(stream);
     }));
 
-  it("ends in good order, at the next look, when its tasks have expired", async () => {
+  it("ends in good order when its tasks have expired", async () => {
     let now = 1_800_000_000_000;
     await withHost({
-      lifecycle: { now: () => now },
+      lifecycle: { now: () => now, observeIntervalMs: 5 },
       notifications: { keepAliveMs: 12 },
     }, async ({ url, tasks }) => {
       const short = await newTask(tasks, { ttlMs: 60_000 });

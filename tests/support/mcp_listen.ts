@@ -84,8 +84,8 @@ export function listenHandler(options: ListenHostOptions = {}): ListenHandler {
   });
   let listeners = 0;
   const subscribe = tasks.onTaskChanged.bind(tasks);
-  tasks.onTaskChanged = (taskId, listener) => {
-    const unsubscribe = subscribe(taskId, listener);
+  tasks.onTaskChanged = (taskId, listener, options) => {
+    const unsubscribe = subscribe(taskId, listener, options);
     let on = true;
     listeners++;
     return () => {

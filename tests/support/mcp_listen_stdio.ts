@@ -70,8 +70,8 @@ export function connectStdio(
   const tasks = new TaskLifecycle({ store, sweepIntervalMs: null });
   let listeners = 0;
   const subscribe = tasks.onTaskChanged.bind(tasks);
-  tasks.onTaskChanged = (taskId, listener) => {
-    const unsubscribe = subscribe(taskId, listener);
+  tasks.onTaskChanged = (taskId, listener, options) => {
+    const unsubscribe = subscribe(taskId, listener, options);
     let on = true;
     listeners++;
     return () => {

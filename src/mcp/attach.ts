@@ -9,9 +9,11 @@ import {
   missingTasks,
   speaksTasks,
 } from "./gate.ts";
+import { checkInputResponses } from "./input_responses.ts";
 import { ownerOf } from "./owner.ts";
 import type { PollLimiter } from "./poll_limiter.ts";
 import { RPC_CODES, TASKS_EXTENSION_ID } from "./protocol.ts";
+import { checkAttachArguments, checkTool } from "./registration.ts";
 import { tapReplies } from "./replies.ts";
 import { type RawParams, tapRequests } from "./requests.ts";
 import { completeTask } from "./result.ts";
@@ -83,7 +85,8 @@ export interface McpTasks<Server extends McpServerLike> {
    * tasks are created.
    * @param worker Does the work.
    * @returns What `McpServer.registerTool` returns.
-   * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: `task.support` is neither word.
+   * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: an argument is wrong.
+   * @throws {LimitExceededError} `ERR_LIMIT_EXCEEDED`: `task.ttlMs` is over `limits.maxTtlMs`.
    */
   registerTool: <Input extends SchemaLike | undefined = undefined>(
     name: string,
@@ -119,8 +122,10 @@ const HANDLERS: Readonly<
   Record<string, (request: TaskRequest) => Promise<unknown>>
 > = {
   "tasks/get": getTask,
-  "tasks/update": ({ tasks, taskId, access, params }) =>
-    tasks.updateTask(taskId, params.inputResponses, access),
+  "tasks/update": async ({ tasks, taskId, access, params }) => {
+    const responses = checkInputResponses(params.inputResponses);
+    return await tasks.updateTask(taskId, responses, access);
+  },
   "tasks/cancel": ({ tasks, taskId, access }) =>
     tasks.cancelTask(taskId, access),
 };
@@ -157,8 +162,8 @@ async function getTask(request: TaskRequest): Promise<unknown> {
  * @param tasks The lifecycle.
  * @param options The options.
  * @returns Registers tools.
- * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: the server has tasks
- * attached already.
+ * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: an argument is wrong,
+ * or the server has tasks attached already.
  *
  * @example
  * ```ts
@@ -189,6 +194,7 @@ export function attachTasks<Server extends McpServerLike>(
   tasks: TaskLifecycle,
   options: AttachTasksOptions = {},
 ): McpTasks<Server> {
+  checkAttachArguments(mcp, tasks, options);
   const { owner = ownerOf, onError, pollLimiter } = options;
   const { server } = mcp;
   for (const method of Object.keys(HANDLERS)) {
@@ -252,9 +258,9 @@ export function attachTasks<Server extends McpServerLike>(
   };
   return {
     registerTool(name, config, worker) {
-      const { task, before: _, ...sdkConfig } = config;
-      checkSupport(task?.support);
       const tool = { name, config, worker } as unknown as Tool;
+      checkTool(tool, limits.maxTtlMs);
+      const { task, before: _, ...sdkConfig } = config;
       const callback = config.inputSchema
         ? (args: unknown, ctx: RequestContextLike) =>
           callTool(host, tool, args, ctx)
@@ -275,16 +281,5 @@ function taskIdOf(method: string, { taskId }: RawParams): string {
   throw new RpcError(
     RPC_CODES.invalidParams,
     `Cannot answer ${method}: taskId is ${show(taskId)}, a string is needed`,
-  );
-}
-
-function checkSupport(support: unknown): void {
-  if (
-    support === undefined || support === "optional" || support === "required"
-  ) return;
-  throw new InvalidArgumentError(
-    `Cannot register a tool: task.support is ${
-      show(support)
-    }, "optional" or "required" is needed`,
   );
 }

@@ -24,6 +24,7 @@ import {
 } from "../model/input_response.ts";
 import { parseInputRequests } from "../model/input_round.ts";
 import type { TaskLimits } from "../model/limits.ts";
+import { checkInputResponses } from "./input_responses.ts";
 import { RPC_CODES } from "./protocol.ts";
 import type { Reply } from "./replies.ts";
 import { RpcError } from "./rpc_error.ts";
@@ -213,17 +214,11 @@ export async function openRound(
 ): Promise<Round> {
   const known = await readState(rules, ctx);
   if (responses === undefined) return new Round(rules, known);
-  if (typeof responses !== "object" || !responses || Array.isArray(responses)) {
-    throw new RpcError(
-      RPC_CODES.invalidParams,
-      "Cannot take the answers: inputResponses is no object of answers by key",
-    );
-  }
+  const given = checkInputResponses(responses);
   // What was not asked is not answered: other keys are ignored.
   for (const [key, { question, answer }] of known) {
-    if (answer === undefined && Object.hasOwn(responses, key)) {
-      const fresh = (responses as Record<string, unknown>)[key];
-      known.set(key, { question, answer: fresh });
+    if (answer === undefined && Object.hasOwn(given, key)) {
+      known.set(key, { question, answer: given[key] });
     }
   }
   return new Round(rules, known);

@@ -44,7 +44,9 @@ export class RpcError extends Error {
 
 /**
  * Decides what a client learns of an error: the message, where the client
- * caused it; nothing, where the host did, which is told instead.
+ * caused it; nothing, where the host did, which is told instead. An argument
+ * that is wrong is the host's, such as an owner or a clock: what clients send
+ * is checked before it becomes one.
  *
  * @param error What was thrown.
  * @param where Where it happened.
@@ -59,7 +61,7 @@ export function toRpcError(
   if (error instanceof RpcError) return error;
   for (const [code, { rpcCode }] of Object.entries(TASK_ERRORS)) {
     if (
-      rpcCode === RPC_CODES.invalidParams &&
+      rpcCode === RPC_CODES.invalidParams && code !== "ERR_INVALID_ARGUMENT" &&
       hasErrorCode(error, code as TaskErrorCode)
     ) {
       return new RpcError(rpcCode, (error as Error).message);

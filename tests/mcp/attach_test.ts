@@ -8,7 +8,7 @@ import {
   type TaskRecord,
 } from "../../mod.ts";
 import { send, sendAny } from "../support/mcp_frames.ts";
-import { startHost } from "../support/mcp_host.ts";
+import { type HostOptions, startHost } from "../support/mcp_host.ts";
 import { describe, it } from "../support/runner.ts";
 
 const owner = "anonymous";
@@ -47,6 +47,53 @@ describe("attachTasks()", () => {
     });
     await tasks.close();
   });
+
+  it("refuses what is no server, no lifecycle and no function, and says so", async () => {
+    const tasks = new TaskLifecycle({ store: new MemoryTaskStore() });
+    const mcp = new McpServer({ name: "wrong", version: "1.0.0" });
+    for (
+      const [args, message] of [
+        [[mcp.server, tasks], /the server is .+, an McpServer .+ is needed/],
+        [[undefined, tasks], /the server is undefined/],
+        [[mcp, undefined], /the lifecycle is undefined, a TaskLifecycle/],
+        [[mcp, tasks, { owner: "ann" }], /owner: the value is "ann"/],
+        [[mcp, tasks, { onError: 7 }], /onError: the value is 7/],
+        [[mcp, tasks, { waitUntil: 7 }], /waitUntil: the value is 7/],
+      ] as const
+    ) {
+      assert.throws(
+        () => attachTasks(...args as unknown as [McpServer, TaskLifecycle]),
+        (error: Error) => {
+          assert.ok(isInvalidArgumentError(error), error.message);
+          assert.match(error.message, message);
+          return true;
+        },
+      );
+    }
+    attachTasks(mcp, tasks);
+    await tasks.close();
+  });
+});
+
+describe("an argument that the host has wrong", () => {
+  const wrongs: Record<string, HostOptions> = {
+    "an owner that is no string": { attach: { owner: () => 7 as never } },
+    "a clock that gives no time": { lifecycle: { now: () => NaN } },
+    "an id that is none": { lifecycle: { generateTaskId: () => 7 as never } },
+  };
+  for (const [name, wrong] of Object.entries(wrongs)) {
+    it(`is the host's to know, not the client's: ${name}`, async () => {
+      const tools: HostOptions["tools"] = ({ registerTool }) =>
+        registerTool("tool", {}, () => {});
+      const host = await startHost({ ...wrong, tools });
+      const call = { name: "tool", arguments: {} };
+      const { error } = await send(host.url, "tools/call", call);
+      assert.deepEqual(error, { code: -32603, message: "Internal error" });
+      assert.equal(host.errors.length, 1);
+      assert.ok(isInvalidArgumentError(host.errors[0].error));
+      await host.close();
+    });
+  }
 });
 
 describe("tasks/get", () => {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { ProtocolError } from "@modelcontextprotocol/server";
+import { McpServer, ProtocolError } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import {
   isInputUnavailableError,
@@ -8,9 +8,15 @@ import {
   StoreFailedError,
   TaskFailure,
   type TaskHandle,
+  TaskLifecycle,
   type TaskRecord,
 } from "../../mod.ts";
-import { ownerOf, type TaskToolContext, type ToolResult } from "../../mcp.ts";
+import {
+  attachTasks,
+  ownerOf,
+  type TaskToolContext,
+  type ToolResult,
+} from "../../mcp.ts";
 import { DECLARED, send, sendLegacy } from "../support/mcp_frames.ts";
 import { type McpHost, reaches, startHost } from "../support/mcp_host.ts";
 import { howMany, registerTools } from "../support/mcp_tools.ts";
@@ -593,6 +599,40 @@ describe("a call that can only be a task, of a client without tasks", () => {
     assert.equal(refused.length, 3);
     assert.ok(refused.every(isInvalidArgumentError));
     await host.close();
+  });
+});
+
+describe("registerTool()", () => {
+  it("refuses at once what would fail at a call", async () => {
+    const tasks = new TaskLifecycle({
+      store: new MemoryTaskStore(),
+      limits: { maxTtlMs: 5_000 },
+    });
+    const mcp = new McpServer({ name: "wrong", version: "1.0.0" });
+    const { registerTool } = attachTasks(mcp, tasks);
+    const code = (...rest: readonly unknown[]) => {
+      try {
+        registerTool("tool", ...rest as [object, () => void]);
+      } catch (error) {
+        return (error as { code?: unknown }).code;
+      }
+    };
+    const worker = () => {};
+    for (
+      const wrong of [
+        [undefined, worker],
+        [worker],
+        [{}, undefined],
+        [{ before: 7 }, worker],
+        [{ task: { ttlMs: -5 } }, worker],
+        [{ task: { pollIntervalMs: 0.5 } }, worker],
+      ]
+    ) assert.equal(code(...wrong), "ERR_INVALID_ARGUMENT", String(wrong));
+    for (const ttlMs of [5_001, null]) {
+      assert.equal(code({ task: { ttlMs } }, worker), "ERR_LIMIT_EXCEEDED");
+    }
+    assert.equal(code({ task: { ttlMs: 5_000 } }, worker), undefined);
+    await tasks.close();
   });
 });
 

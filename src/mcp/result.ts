@@ -4,6 +4,7 @@ import type { JsonObject, JsonValue } from "../model/json.ts";
 import type { GetTaskResult } from "../model/wire.ts";
 import type { SchemaLike } from "./shapes.ts";
 import type { ToolResult } from "./tool_config.ts";
+import { validate } from "./validate.ts";
 
 /** Members of a tool's result that cannot be null: a worker may leave them so. */
 const NEVER_NULL: readonly string[] = ["content", "isError", "_meta"];
@@ -90,14 +91,10 @@ export async function checkToolOutput(
       `Output validation error: Tool ${tool} has an output schema but no structured content was provided`,
     );
   }
-  const { issues } = await schema["~standard"].validate(
-    result.structuredContent,
-  ) as { readonly issues?: readonly { readonly message: string }[] };
-  if (issues) {
+  const validated = await validate(schema, result.structuredContent);
+  if ("problem" in validated) {
     throw new Error(
-      `Output validation error: Invalid structured content for tool ${tool}: ${
-        issues.map((issue) => issue.message).join(", ")
-      }`,
+      `Output validation error: Invalid structured content for tool ${tool}: ${validated.problem}`,
     );
   }
 }

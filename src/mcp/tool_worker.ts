@@ -8,6 +8,7 @@ import type {
   TaskToolConfig,
   TaskToolWorker,
 } from "./tool_config.ts";
+import { validate } from "./validate.ts";
 
 /**
  * Makes the worker of a task from that of a tool, so that a host which was
@@ -66,14 +67,9 @@ async function parseArguments(
   given: unknown,
 ): Promise<unknown> {
   if (!schema) return {};
-  const { issues, value } = await schema["~standard"].validate(given) as {
-    readonly issues?: readonly { readonly message: string }[];
-    readonly value?: unknown;
-  };
-  if (!issues) return value;
+  const validated = await validate(schema, given);
+  if ("value" in validated) return validated.value;
   throw new Error(
-    `Input validation error: Invalid arguments for tool ${name}: ${
-      issues.map((issue) => issue.message).join(", ")
-    }`,
+    `Input validation error: Invalid arguments for tool ${name}: ${validated.problem}`,
   );
 }

@@ -74,7 +74,7 @@ describe("toolWorker()", () => {
     const wrongInput = await run(year, call({ arguments: { day: "never" } }));
     assert.equal(wrongInput.isError, true);
     const [{ text }] = wrongInput.content as { text: string }[];
-    assert.match(text, /^Input validation error: .* tool year/);
+    assert.match(text, /^Input validation error: .* tool year: day: /);
 
     const wrongOutput = await run(
       () => ({ structuredContent: { year: "1987" } }),

@@ -21,6 +21,7 @@ export type RuntimeName = typeof RUNTIMES[number];
  */
 const FOLDERS: Readonly<Record<string, (runtime: RuntimeName) => boolean>> = {
   // Free of any runtime: no process, no disk, no socket.
+  "tests/errors_test.ts": () => true,
   "tests/model/": () => true,
   "tests/store/": () => true,
   "tests/engine/": () => true,

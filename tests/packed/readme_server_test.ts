@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { execFileSync, spawn } from "node:child_process";
-import { once } from "node:events";
+import { execFileSync } from "node:child_process";
 import {
   mkdir,
   mkdtemp,
@@ -9,20 +8,23 @@ import {
   symlink,
   writeFile,
 } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { openTaskClient } from "../../examples/crash_recovery/client.ts";
 import { programOf } from "../../tools/test/runtimes.ts";
+import {
+  type ExampleProject,
+  freePort,
+  whileServing,
+} from "../support/example_project.ts";
 import { describe, it } from "../support/runner.ts";
+import { assertSaysHello } from "../support/say_hello.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const OWN_NAME = "@mcp-durable/tasks";
-const SERVER = "@modelcontextprotocol/server";
-const NODE = "@modelcontextprotocol/node";
+const SDK = "@modelcontextprotocol";
 
 /** The server that the README prints. */
 async function printedServer(): Promise<string> {
@@ -32,16 +34,7 @@ async function printedServer(): Promise<string> {
   return block[1];
 }
 
-/** A user's folder, with the printed server on a port of our own. */
-async function makeFolder(port: number): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "readme-"));
-  const server = (await printedServer()).replace("3000", `${port}`);
-  assert.ok(server.includes(`listen(${port}`));
-  await writeFile(join(folder, "server.ts"), server);
-  return folder;
-}
-
-/** What `npm install` would put there. */
+/** Puts into a folder what `npm install` would put there. */
 async function installTarball(folder: string): Promise<void> {
   const tarball = join(folder, "package.tgz");
   execFileSync(
@@ -53,11 +46,10 @@ async function installTarball(folder: string): Promise<void> {
   const target = join(modules, OWN_NAME);
   await mkdir(target, { recursive: true });
   execFileSync("tar", ["xzf", tarball, "--strip-components=1", "-C", target]);
-  const sdk = "@modelcontextprotocol";
-  await symlink(join(root, "node_modules", sdk), join(modules, sdk), "dir");
+  await symlink(join(root, "node_modules", SDK), join(modules, SDK), "dir");
 }
 
-/** What `deno add` would write there, with `jsr:` resolved to this checkout. */
+/** Writes into a folder what `deno add` would write there, with `jsr:` resolved to this checkout. */
 async function addPackages(folder: string): Promise<void> {
   const { imports } = JSON.parse(
     await readFile(join(root, "deno.json"), "utf8"),
@@ -66,63 +58,34 @@ async function addPackages(folder: string): Promise<void> {
     links: [root],
     imports: {
       [OWN_NAME]: `jsr:${OWN_NAME}@^0.1.0`,
-      [SERVER]: imports[SERVER],
-      [NODE]: imports[NODE],
+      [`${SDK}/server`]: imports[`${SDK}/server`],
+      [`${SDK}/node`]: imports[`${SDK}/node`],
     },
   };
   await writeFile(join(folder, "deno.json"), JSON.stringify(config));
 }
 
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const { port } = probe.address() as { port: number };
-  probe.close();
-  await once(probe, "close");
-  return port;
-}
-
-/** Starts the server, calls its tool with the official client, and stops it. */
-async function callPrintedServer(
-  folder: string,
-  port: number,
-  command: readonly [string, ...string[]],
+/** Runs the printed server in a user's folder, and calls its tool. */
+async function assertRunsAsPrinted(
+  install: (folder: string) => Promise<void>,
+  command: ExampleProject["command"],
 ): Promise<void> {
-  const [program, ...args] = command;
-  const child = spawn(program, args, { cwd: folder, stdio: "pipe" });
-  let output = "";
-  child.stderr.on("data", (text) => output += text);
-  child.stdout.resume();
-  const exited = once(child, "close");
+  const port = await freePort();
+  const folder = await mkdtemp(join(tmpdir(), "readme-"));
+  const remove = () => rm(folder, { recursive: true, force: true });
   try {
+    const server = (await printedServer()).replace("3000", `${port}`);
+    assert.ok(server.includes(`listen(${port}`));
+    await writeFile(join(folder, "server.ts"), server);
+    await install(folder);
     const url = new URL(`http://127.0.0.1:${port}/mcp`);
-    while (!await answers(url)) {
-      assert.equal(child.exitCode, null, output);
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-    const { session, close } = await openTaskClient(
-      new StreamableHTTPClientTransport(url),
-      { endpointId: "readme" },
+    await whileServing(
+      { folder, command, remove },
+      url,
+      () => assertSaysHello(new StreamableHTTPClientTransport(url)),
     );
-    const execution = await session.callTool("hello");
-    assert.equal(execution.kind, "task");
-    const { outcome } = await execution.settle();
-    assert.equal(outcome.status, "completed");
-    const { content } = outcome.result as { content: unknown };
-    assert.deepEqual(content, [{ type: "text", text: "Hello, world!" }]);
-    await close();
   } finally {
-    child.kill("SIGKILL");
-    await exited;
-  }
-}
-
-async function answers(url: URL): Promise<boolean> {
-  try {
-    await (await fetch(url)).body?.cancel();
-    return true;
-  } catch {
-    return false;
+    await remove();
   }
 }
 
@@ -133,30 +96,13 @@ describe("the README's server", () => {
   });
 
   for (const runtime of ["node22", "node24", "node26", "bun"] as const) {
-    it(`runs as printed on ${runtime}, from the npm tarball`, async () => {
-      const port = await freePort();
-      const folder = await makeFolder(port);
-      try {
-        await installTarball(folder);
-        await callPrintedServer(folder, port, [
-          programOf(runtime),
-          "server.ts",
-        ]);
-      } finally {
-        await rm(folder, { recursive: true, force: true });
-      }
-    });
+    it(`runs as printed on ${runtime}, from the npm tarball`, () =>
+      assertRunsAsPrinted(installTarball, [programOf(runtime), ["server.ts"]]));
   }
 
-  it("runs as printed on Deno, from jsr:", async () => {
-    const port = await freePort();
-    const folder = await makeFolder(port);
-    try {
-      await addPackages(folder);
-      const flags = ["run", "-A", "--check", "server.ts"];
-      await callPrintedServer(folder, port, [process.execPath, ...flags]);
-    } finally {
-      await rm(folder, { recursive: true, force: true });
-    }
-  });
+  it("runs as printed on Deno, from jsr:", () =>
+    assertRunsAsPrinted(addPackages, [
+      process.execPath,
+      ["run", "-A", "--quiet", "--check", "server.ts"],
+    ]));
 });

@@ -32,6 +32,7 @@ import {
   SUBSCRIPTION_ID_KEY,
 } from "../../src/mcp/protocol.ts";
 import { DECLARED } from "./mcp_frames.ts";
+import { countListeners } from "./count_listeners.ts";
 
 // deno-lint-ignore no-explicit-any -- tests look into it at will
 type Message = any;
@@ -82,18 +83,7 @@ export function listenHandler(options: ListenHostOptions = {}): ListenHandler {
     ...options.lifecycle,
     store: options.store ?? new MemoryTaskStore(),
   });
-  let listeners = 0;
-  const subscribe = tasks.onTaskChanged.bind(tasks);
-  tasks.onTaskChanged = (taskId, listener, options) => {
-    const unsubscribe = subscribe(taskId, listener, options);
-    let on = true;
-    listeners++;
-    return () => {
-      if (on) listeners--;
-      on = false;
-      unsubscribe();
-    };
-  };
+  const listeners = countListeners(tasks);
   const errors: unknown[] = [];
   const handler = withTaskNotifications(
     createMcpHandler(() => {
@@ -111,7 +101,7 @@ export function listenHandler(options: ListenHostOptions = {}): ListenHandler {
       ...options.notifications,
     },
   );
-  return { tasks, listeners: () => listeners, handler, errors };
+  return { tasks, listeners, handler, errors };
 }
 
 /**

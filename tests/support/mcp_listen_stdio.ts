@@ -15,6 +15,7 @@ import { MemoryTaskStore, TaskLifecycle, type TaskStore } from "../../mod.ts";
 import { CLIENT_CAPABILITIES_KEY } from "../../src/mcp/protocol.ts";
 import { DECLARED } from "./mcp_frames.ts";
 import { checkMessage } from "./mcp_listen.ts";
+import { countListeners } from "./count_listeners.ts";
 
 // deno-lint-ignore no-explicit-any -- tests look into it at will
 type Message = any;
@@ -68,18 +69,7 @@ export function connectStdio(
   store: TaskStore = new MemoryTaskStore(),
 ): StdioConnection {
   const tasks = new TaskLifecycle({ store, sweepIntervalMs: null });
-  let listeners = 0;
-  const subscribe = tasks.onTaskChanged.bind(tasks);
-  tasks.onTaskChanged = (taskId, listener, options) => {
-    const unsubscribe = subscribe(taskId, listener, options);
-    let on = true;
-    listeners++;
-    return () => {
-      if (on) listeners--;
-      on = false;
-      unsubscribe();
-    };
-  };
+  const listeners = countListeners(tasks);
   const errors: unknown[] = [];
   const input = new PassThrough();
   // As small as a pipe may be: who does not read is noticed at once.
@@ -143,7 +133,7 @@ export function connectStdio(
     tasks,
     server: () => server!,
     errors,
-    listeners: () => listeners,
+    listeners,
     write,
     request,
     listen(id, filter, capabilities) {

@@ -18,9 +18,9 @@ export type ToolContent =
     /** The text. */
     readonly text: string;
     /** For whom it is, and how it matters. */
-    readonly annotations?: object;
+    readonly annotations?: object | undefined;
     /** Metadata. */
-    readonly _meta?: object;
+    readonly _meta?: object | undefined;
   }
   | {
     /** A picture or a sound. */
@@ -30,9 +30,9 @@ export type ToolContent =
     /** Its kind. */
     readonly mimeType: string;
     /** For whom it is, and how it matters. */
-    readonly annotations?: object;
+    readonly annotations?: object | undefined;
     /** Metadata. */
-    readonly _meta?: object;
+    readonly _meta?: object | undefined;
   }
   | {
     /** A resource that the client can read. */
@@ -42,17 +42,17 @@ export type ToolContent =
     /** Its name. */
     readonly name: string;
     /** Its name, for people. */
-    readonly title?: string;
+    readonly title?: string | undefined;
     /** What it is. */
-    readonly description?: string;
+    readonly description?: string | undefined;
     /** Its kind. */
-    readonly mimeType?: string;
+    readonly mimeType?: string | undefined;
     /** Its size in bytes. */
-    readonly size?: number;
+    readonly size?: number | undefined;
     /** For whom it is, and how it matters. */
-    readonly annotations?: object;
+    readonly annotations?: object | undefined;
     /** Metadata. */
-    readonly _meta?: object;
+    readonly _meta?: object | undefined;
   }
   | {
     /** A resource itself. */
@@ -60,21 +60,24 @@ export type ToolContent =
     /** The resource. */
     readonly resource: object;
     /** For whom it is, and how it matters. */
-    readonly annotations?: object;
+    readonly annotations?: object | undefined;
     /** Metadata. */
-    readonly _meta?: object;
+    readonly _meta?: object | undefined;
   };
 
-/** What a tool gives: the SDK's `CallToolResult`. */
+/**
+ * What a tool gives: the SDK's `CallToolResult`, which says of its optional
+ * members that they may be undefined.
+ */
 export interface ToolResult {
   /** What the model reads. */
-  readonly content?: readonly ToolContent[];
+  readonly content?: readonly ToolContent[] | undefined;
   /** What a program reads: any JSON, as the tool's output schema says. */
   readonly structuredContent?: unknown;
   /** Whether the tool failed, in a way that the model may learn of. */
-  readonly isError?: boolean;
+  readonly isError?: boolean | undefined;
   /** Metadata. */
-  readonly _meta?: Readonly<Record<string, unknown>>;
+  readonly _meta?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /**

@@ -30,12 +30,25 @@ export const TASK_PARAMS: StandardSchemaV1<unknown, { taskId: string }> = {
 /** The part of a request's metadata that says what its client can do. */
 type Envelope = Readonly<Record<string, unknown>> | undefined;
 
-/** Whether a request's metadata declares the extension: a client says so with each request. */
+/** What a client can do: it says so with each request. */
+interface Capabilities {
+  readonly extensions?: Readonly<Record<string, unknown>>;
+  readonly elicitation?: { readonly form?: object; readonly url?: object };
+}
+
+function capabilitiesOf(envelope: Envelope): Capabilities {
+  return (envelope?.[CLIENT_CAPABILITIES_META_KEY] ?? {}) as Capabilities;
+}
+
+/** Whether a request's metadata declares the extension. */
 export function declares(envelope: Envelope): boolean {
-  const capabilities = envelope?.[CLIENT_CAPABILITIES_META_KEY] as
-    | { extensions?: Record<string, unknown> }
-    | undefined;
-  return typeof capabilities?.extensions?.[TASKS] === "object";
+  return typeof capabilitiesOf(envelope).extensions?.[TASKS] === "object";
+}
+
+/** Whether the client can be shown a form: it must not be sent what it did not declare. */
+export function showsForms(ctx: ServerContext): boolean {
+  const { elicitation } = capabilitiesOf(ctx.mcpReq.envelope as Envelope);
+  return elicitation !== undefined && (!!elicitation.form || !elicitation.url);
 }
 
 /** Whether the answer to a request may be a task. */

@@ -7,7 +7,11 @@ import {
   type McpHttpHandler,
   SUBSCRIPTION_ID_META_KEY,
 } from "@modelcontextprotocol/server";
-import { isTerminalStatus, type TaskLifecycle } from "@mcp-durable/tasks";
+import {
+  isTaskNotFoundError,
+  isTerminalStatus,
+  type TaskLifecycle,
+} from "@mcp-durable/tasks";
 import { declares, missingTasks, principal } from "./gate.ts";
 
 /** How often a silent stream says that it is still there. */
@@ -114,12 +118,16 @@ async function push(
             if (isTerminalStatus(task.status)) open.delete(taskId);
             if (open.size === 0) end();
           }).catch((error) => {
-            // The task has expired, or the store is gone: there is no more to say.
-            stop();
-            stream.error(error);
+            if (stops.length === 0) return;
+            if (!isTaskNotFoundError(error)) {
+              stop();
+              return stream.error(error);
+            }
+            open.delete(taskId); // It has expired.
+            if (open.size === 0) end();
           });
         };
-        stops.push(tasks.onTaskChanged(taskId, look));
+        stops.push(tasks.onTaskChanged(taskId, look, { onEnd: look }));
         look();
       }
     },

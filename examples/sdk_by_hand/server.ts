@@ -15,7 +15,14 @@ import {
   type TaskHandle,
   TaskLifecycle,
 } from "@mcp-durable/tasks";
-import { declaresTasks, guarded, ownerOf, TASK_PARAMS, TASKS } from "./gate.ts";
+import {
+  declaresTasks,
+  guarded,
+  ownerOf,
+  showsForms,
+  TASK_PARAMS,
+  TASKS,
+} from "./gate.ts";
 import { withTaskPushes } from "./pushes.ts";
 
 const tasks = new TaskLifecycle({ store: new MemoryTaskStore() });
@@ -44,7 +51,7 @@ async function greet(task: TaskHandle) {
 
 /** A task on the wire is the answer to the call; the SDK's type does not know it. */
 async function callGreet(ctx: ServerContext): Promise<CallToolResult> {
-  if (!declaresTasks(ctx)) {
+  if (!declaresTasks(ctx) || !showsForms(ctx)) {
     return { content: [{ type: "text", text: "Hello, whoever you are!" }] };
   }
   const { method } = ctx.mcpReq;

@@ -117,6 +117,12 @@ describe("examples/sdk_by_hand", () => {
       assert.equal(listen.error?.code, -32021);
       const called = await send(url, "tools/call", GREET, undeclared);
       assert.equal(called.result.content[0].text, "Hello, whoever you are!");
+      const extensions = { "io.modelcontextprotocol/tasks": {} };
+      for (const more of [{}, { elicitation: { url: {} } }]) {
+        const capabilities = { extensions, ...more };
+        const unasked = await send(url, "tools/call", GREET, { capabilities });
+        assert.equal(unasked.result.resultType, "complete");
+      }
 
       const legacy = await sendLegacy(url, "tasks/get", { taskId });
       assert.equal(legacy.error?.code, -32601);

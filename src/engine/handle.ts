@@ -81,7 +81,10 @@ export interface TaskHandle {
   ): Promise<InputResponses>;
   /**
    * Gives the answers that arrived while no worker was waiting, such as after
-   * a restart: each at most once, and to one caller only.
+   * a restart: each at most once, and to one caller only. It does not wait. A
+   * question that an earlier process asked keeps its key: asked again it is
+   * `ERR_DUPLICATE_INPUT_KEY`, so where it is still open, call this again
+   * after a change ({@linkcode TaskLifecycle.onTaskChanged}).
    *
    * @returns The answers; `undefined` if there are none to give.
    */

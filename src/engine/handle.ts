@@ -1,12 +1,9 @@
 /** The write side of a task: what a worker holds. */
 
 import {
-  InvalidArgumentError,
   isTaskEntryTooLargeError,
-  JSON_RPC_CODES,
   type JsonRpcError,
   LifecycleClosedError,
-  show,
   TaskAlreadyTerminalError,
   TaskCancelled,
 } from "../errors.ts";
@@ -18,9 +15,13 @@ import {
   takeAnswers,
 } from "../model/input_round.ts";
 import { type JsonObject, toPlainJsonObject, truncate } from "../model/json.ts";
-import { checkPositiveInteger, checkText, checkTtl } from "../model/limits.ts";
 import type { TaskPatch, TaskRecord } from "../model/record.ts";
 import { isTerminalStatus } from "../model/status.ts";
+import {
+  checkStatusMessage,
+  parseError,
+  parseProgress,
+} from "./handle_arguments.ts";
 import type { LiveTasks } from "./live_tasks.ts";
 import type { TaskWriter } from "./mutate.ts";
 import type { ResolvedOptions } from "./options.ts";
@@ -147,10 +148,7 @@ export function createHandle(
     });
 
   const progress = async (statusMessage: string, patch: ProgressPatch = {}) => {
-    const change: TaskPatch = {
-      statusMessage: checkMessage(statusMessage, limits),
-      ...parseProgressPatch(patch, limits),
-    };
+    const change = parseProgress(statusMessage, patch, limits);
     await writer.change(taskId, "report progress", (record) => {
       refuseTerminal(record);
       return { patch: change, result: nothing };
@@ -212,7 +210,7 @@ export function createHandle(
     await end("end a task as cancelled", {
       status: "cancelled",
       ...(statusMessage !== undefined &&
-        { statusMessage: checkMessage(statusMessage, limits) }),
+        { statusMessage: checkStatusMessage(statusMessage, limits) }),
     });
   };
 
@@ -250,52 +248,6 @@ function refuseTerminal(record: TaskRecord): void {
   if (isTerminalStatus(record.status)) {
     throw new TaskAlreadyTerminalError(record.taskId, record.status);
   }
-}
-
-function checkMessage(
-  statusMessage: unknown,
-  limits: ResolvedOptions["limits"],
-): string {
-  return checkText(
-    "statusMessage",
-    statusMessage,
-    "maxStatusMessageLength",
-    limits.maxStatusMessageLength,
-  );
-}
-
-function parseProgressPatch(
-  patch: ProgressPatch,
-  limits: ResolvedOptions["limits"],
-): TaskPatch {
-  if (typeof patch !== "object" || patch === null) {
-    throw new InvalidArgumentError(
-      `Cannot report progress: the patch is ${
-        show(patch)
-      }, an object such as { ttlMs } is needed`,
-    );
-  }
-  const { pollIntervalMs, ttlMs } = patch;
-  return {
-    ...(pollIntervalMs !== undefined && {
-      pollIntervalMs: checkPositiveInteger("pollIntervalMs", pollIntervalMs),
-    }),
-    ...(ttlMs !== undefined &&
-      { ttlMs: checkTtl("ttlMs", ttlMs, limits.maxTtlMs) }),
-  };
-}
-
-function parseError(error: unknown, maxDepth: number): JsonRpcError {
-  const copy = toPlainJsonObject(error, { what: "error", maxDepth });
-  const { code, message } = copy;
-  if (!Number.isSafeInteger(code) || typeof message !== "string") {
-    throw new InvalidArgumentError(
-      `Cannot fail a task: the error has code ${show(code)} and message ${
-        show(message)
-      }; an integer code (such as ${JSON_RPC_CODES.internalError}) and a string are needed`,
-    );
-  }
-  return { ...copy, code: code as number, message };
 }
 
 /** Somebody who does not await it must not be brought down by its rejection. */

@@ -2,16 +2,20 @@
 
 import {
   InputPendingError,
-  InvalidArgumentError,
   type JsonRpcError,
-  show,
   TaskAlreadyTerminalError,
   TaskCancelled,
 } from "../errors.ts";
-import type { TaskHandle } from "../engine/handle.ts";
+import type { ProgressPatch, TaskHandle } from "../engine/handle.ts";
+import {
+  checkStatusMessage,
+  parseError,
+  parseProgress,
+} from "../engine/handle_arguments.ts";
 import type { InputRequests } from "../model/input_request.ts";
 import type { InputResponses } from "../model/input_response.ts";
 import type { JsonObject } from "../model/json.ts";
+import type { TaskLimits } from "../model/limits.ts";
 import { requireInputCapabilities } from "./client_input.ts";
 import { quiet } from "./quiet.ts";
 import type { Round } from "./round.ts";
@@ -40,6 +44,7 @@ export class RequestTaskHandle implements TaskHandle {
   readonly #ctx: RequestContextLike;
   readonly #round: Round;
   readonly #capabilities: Readonly<Record<string, unknown>>;
+  readonly #limits: TaskLimits;
   readonly #controller: AbortController = new AbortController();
   readonly #cancel: () => void;
   #progress = 0;
@@ -49,15 +54,18 @@ export class RequestTaskHandle implements TaskHandle {
    * @param ctx The context of the request.
    * @param round The round of questions that the call is.
    * @param capabilities What the client can be asked for.
+   * @param limits The limits of the engine.
    */
   constructor(
     ctx: RequestContextLike,
     round: Round,
     capabilities: Readonly<Record<string, unknown>>,
+    limits: TaskLimits,
   ) {
     this.#ctx = ctx;
     this.#round = round;
     this.#capabilities = capabilities;
+    this.#limits = limits;
     this.taskId = round.id;
     this.signal = this.#controller.signal;
     this.#cancel = () => this.#controller.abort(new TaskCancelled(this.taskId));
@@ -80,22 +88,18 @@ export class RequestTaskHandle implements TaskHandle {
    * left un-awaited.
    *
    * @param statusMessage What to tell the client.
-   * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: it is no string.
+   * @param patch Checked as in a task; there is nothing that it changes.
+   * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: an argument is wrong.
+   * @throws {LimitExceededError} `ERR_LIMIT_EXCEEDED`: the message or the TTL is too long.
    * @throws {TaskAlreadyTerminalError} `ERR_TASK_TERMINAL`: the call has ended.
    */
-  progress(statusMessage: string): Promise<void> {
-    return quiet(this.#notify(statusMessage));
+  progress(statusMessage: string, patch: ProgressPatch = {}): Promise<void> {
+    return quiet(this.#notify(statusMessage, patch));
   }
 
-  async #notify(statusMessage: string): Promise<void> {
+  async #notify(statusMessage: string, patch: ProgressPatch): Promise<void> {
     this.#refuseIfEnded();
-    if (typeof statusMessage !== "string") {
-      throw new InvalidArgumentError(
-        `Cannot use statusMessage: the value is ${
-          show(statusMessage)
-        }, a string is needed`,
-      );
-    }
+    parseProgress(statusMessage, patch, this.#limits);
     const progressToken = this.#ctx.mcpReq._meta?.progressToken;
     if (progressToken === undefined) return;
     const notify = this.#ctx.mcpReq.notify as (n: unknown) => Promise<void>;
@@ -160,33 +164,28 @@ export class RequestTaskHandle implements TaskHandle {
    *
    * @param error The error.
    * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: it is none.
+   * @throws {NotJsonError} `ERR_NOT_JSON`: it is not plain JSON.
    * @throws {TaskAlreadyTerminalError} `ERR_TASK_TERMINAL`: the call has ended.
    */
   // deno-lint-ignore require-await -- a refusal has to be a rejection
   async fail(error: JsonRpcError): Promise<void> {
-    if (
-      !Number.isSafeInteger(error?.code) || typeof error.message !== "string"
-    ) {
-      throw new InvalidArgumentError(
-        `Cannot fail: the error is ${
-          show(error)
-        }, an integer code and a string message are needed`,
-      );
-    }
-    this.#end({ status: "failed", error });
+    const copy = parseError(error, this.#limits.maxDepth);
+    this.#end({ status: "failed", error: copy });
   }
 
   /**
    * Ends the call without a result.
    *
    * @param statusMessage Why.
+   * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: it is no string.
    * @throws {TaskAlreadyTerminalError} `ERR_TASK_TERMINAL`: the call has ended.
    */
   // deno-lint-ignore require-await -- a refusal has to be a rejection
   async cancelled(statusMessage?: string): Promise<void> {
     this.#end({
       status: "cancelled",
-      ...(statusMessage !== undefined && { message: statusMessage }),
+      ...(statusMessage !== undefined &&
+        { message: checkStatusMessage(statusMessage, this.#limits) }),
     });
   }
 

@@ -1,5 +1,6 @@
 /** What the SDK does to a tool's result, done to one that comes after its answer. */
 
+import { InvalidArgumentError, show } from "../errors.ts";
 import type { JsonObject, JsonValue } from "../model/json.ts";
 import type { GetTaskResult } from "../model/wire.ts";
 import type { SchemaLike } from "./shapes.ts";
@@ -15,12 +16,33 @@ const NEVER_NULL: readonly string[] = ["content", "isError", "_meta"];
  *
  * @param result The result as the worker gave it.
  * @returns The result without them.
+ * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: it is no object.
  */
 export function withoutGaps(result: ToolResult): JsonObject {
+  if (typeof result !== "object" || Array.isArray(result)) {
+    throw new InvalidArgumentError(
+      `Cannot use a tool's result: the value is ${
+        show(result)
+      }, an object such as { content } is needed`,
+    );
+  }
   const members = Object.entries(result).filter(([key, value]) =>
     value !== undefined && !(value === null && NEVER_NULL.includes(key))
   );
   return Object.fromEntries(members) as JsonObject;
+}
+
+/**
+ * Makes of a result what the SDK can answer a call with.
+ *
+ * @param result The result as the worker gave it.
+ * @returns The result for the SDK.
+ * @throws {TypeError} JSON cannot encode it: the SDK would never answer.
+ */
+export function directResult(result: ToolResult): ToolResult {
+  const given = withoutGaps(result);
+  JSON.stringify(given);
+  return given as ToolResult;
 }
 
 /**

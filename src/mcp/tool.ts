@@ -9,7 +9,7 @@ import { declaresTasks, missingTasks } from "./gate.ts";
 import { quiet } from "./quiet.ts";
 import type { Placeholder, ReplyFunction } from "./replies.ts";
 import { RequestTaskHandle } from "./request_handle.ts";
-import { withoutGaps } from "./result.ts";
+import { directResult } from "./result.ts";
 import {
   type InputRequiredResult,
   openRound,
@@ -125,7 +125,7 @@ async function prelude(call: Call): Promise<ToolAnswer | undefined> {
   const question = await endRound(call);
   if (question) return question;
   if (thrown) return answerThrow(call, thrown.error);
-  return result ? withoutGaps(result) as ToolResult : undefined;
+  return result ? directResult(result) : undefined;
 }
 
 /** Creates the task, durably, and only then starts the work, which nobody waits for. */
@@ -158,7 +158,12 @@ async function defer(call: Call): Promise<Placeholder> {
 /** Runs the worker while the client waits. */
 async function answer(call: Call): Promise<ToolAnswer> {
   const { host, tool, args, ctx, round } = call;
-  const handle = new RequestTaskHandle(ctx, round, host.capabilities(ctx));
+  const handle = new RequestTaskHandle(
+    ctx,
+    round,
+    host.capabilities(ctx),
+    host.rules.limits,
+  );
   let thrown;
   try {
     const result = await tool.worker(args, handle, toolContext(call));
@@ -174,7 +179,7 @@ async function answer(call: Call): Promise<ToolAnswer> {
   }
   switch (outcome.status) {
     case "completed":
-      return withoutGaps(outcome.result) as ToolResult;
+      return directResult(outcome.result as ToolResult);
     case "failed":
       return host.reply(ctx, { error: outcome.error });
     case "cancelled":

@@ -496,20 +496,28 @@ describe("what a worker leaves un-awaited", () => {
     const host = await hostOf(async (task) => {
       codes.push(
         await code(task.progress(7 as never)),
+        await code(task.progress("on", { ttlMs: -1 })),
+        await code(task.progress("on", 7 as never)),
+        await code(task.progress("o".repeat(4_097))),
         await code(task.fail({ code: "x" } as never)),
+        await code(task.fail({ code: 1, message: "m", data: new Date() })),
+        await code(task.cancelled(7 as never)),
         await code(task.requestInput({ a: { method: "a/b" } as never })),
       );
     });
+    const refused = [
+      "ERR_INVALID_ARGUMENT",
+      "ERR_INVALID_ARGUMENT",
+      "ERR_INVALID_ARGUMENT",
+      "ERR_LIMIT_EXCEEDED",
+      "ERR_INVALID_ARGUMENT",
+      "ERR_NOT_JSON",
+      "ERR_INVALID_ARGUMENT",
+      "ERR_INVALID_INPUT_REQUEST",
+    ];
     await directly(host, "tool");
     await taskOf(host, "tool");
-    assert.deepEqual(codes, [
-      "ERR_INVALID_ARGUMENT",
-      "ERR_INVALID_ARGUMENT",
-      "ERR_INVALID_INPUT_REQUEST",
-      "ERR_INVALID_ARGUMENT",
-      "ERR_INVALID_ARGUMENT",
-      "ERR_INVALID_INPUT_REQUEST",
-    ]);
+    assert.deepEqual(codes, [...refused, ...refused]);
     await host.close();
   });
 });
@@ -709,6 +717,25 @@ describe("what a worker throws", () => {
       await host.close();
     }
   });
+});
+
+describe("what is no result", () => {
+  const cycle: { self?: unknown } = {};
+  cycle.self = cycle;
+  const wrongs: Record<string, unknown> = {
+    "a text": "done",
+    "an array": [{ type: "text", text: "done" }],
+    "a bigint": { structuredContent: { n: 1n } },
+    "a cycle": { structuredContent: cycle },
+  };
+  for (const [name, wrong] of Object.entries(wrongs)) {
+    it(`ends the call, directly or as a task: ${name}`, async () => {
+      const host = await hostOf(() => wrong as ToolResult);
+      assert.equal((await directly(host, "tool")).result.isError, true);
+      assert.equal((await taskOf(host, "tool")).result.isError, true);
+      await host.close();
+    });
+  }
 });
 
 describe("what a worker has nothing to say in", () => {

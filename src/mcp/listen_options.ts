@@ -4,6 +4,7 @@ import type { TaskLifecycle } from "../engine/lifecycle.ts";
 import { checkPositiveInteger } from "../model/limits.ts";
 import { ListenRegistry } from "./listen_registry.ts";
 import { ownerOf } from "./owner.ts";
+import { checkHooks, checkLifecycle } from "./registration.ts";
 import type { TaskErrorListener } from "./rpc_error.ts";
 import type { RequestContextLike } from "./shapes.ts";
 
@@ -72,13 +73,15 @@ export interface ListenHost {
  * @param tasks The engine.
  * @param options The options of the host.
  * @returns What all streams share.
- * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: an option is wrong.
+ * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: an argument is wrong.
  */
 export function listenHost(
   tasks: TaskLifecycle,
   options: TaskNotificationsOptions,
 ): ListenHost {
   const { owner = ownerOf, onError } = options;
+  checkLifecycle("tell of tasks", tasks);
+  checkHooks({ owner, onError });
   const {
     keepAliveMs = 15_000,
     maxStreamsPerOwner = 64,

@@ -1,6 +1,7 @@
 /** Stops clients that poll a task much faster than they were told to. */
 
 import { InvalidArgumentError, show } from "../errors.ts";
+import { checkFunction } from "../model/limits.ts";
 
 /** The options of a {@linkcode PollLimiter}. */
 export interface PollLimiterOptions {
@@ -95,7 +96,10 @@ export class PollLimiter {
     this.#pollsPerInterval = pollsPerInterval;
     this.#burst = burst;
     this.#maxTasks = maxTasks;
-    this.#now = options.now ?? (() => performance.now());
+    this.#now = checkFunction(
+      "now",
+      options.now ?? (() => performance.now()),
+    );
   }
 
   /**

@@ -31,15 +31,39 @@ export function checkAttachArguments(
       } without a server under it, an McpServer of @modelcontextprotocol/server is needed`,
     );
   }
-  if (typeof tasks?.createTask !== "function") {
-    throw new InvalidArgumentError(
-      `Cannot attach tasks: the lifecycle is ${
-        show(tasks)
-      }, a TaskLifecycle is needed`,
-    );
-  }
-  for (const name of ["owner", "onError", "waitUntil"] as const) {
-    if (options[name] !== undefined) checkFunction(name, options[name]);
+  checkLifecycle("attach tasks", tasks);
+  checkHooks({
+    owner: options.owner,
+    onError: options.onError,
+    waitUntil: options.waitUntil,
+  });
+}
+
+/**
+ * Checks that there is a lifecycle.
+ *
+ * @param operation What it is needed for.
+ * @param tasks The lifecycle.
+ * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: it is none.
+ */
+export function checkLifecycle(operation: string, tasks: TaskLifecycle): void {
+  if (typeof tasks?.createTask === "function") return;
+  throw new InvalidArgumentError(
+    `Cannot ${operation}: the lifecycle is ${
+      show(tasks)
+    }, a TaskLifecycle is needed`,
+  );
+}
+
+/**
+ * Checks that what a host lets call is a function, where it is there.
+ *
+ * @param hooks The functions by the names of their options.
+ * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: one of them is none.
+ */
+export function checkHooks(hooks: Readonly<Record<string, unknown>>): void {
+  for (const [name, hook] of Object.entries(hooks)) {
+    if (hook !== undefined) checkFunction(name, hook);
   }
 }
 
@@ -61,7 +85,7 @@ export function checkTool(tool: Tool, maxTtlMs: number | null): void {
     );
   }
   checkFunction("worker", worker);
-  if (config.before !== undefined) checkFunction("before", config.before);
+  checkHooks({ before: config.before });
   const { support, ttlMs, pollIntervalMs } = config.task ?? {};
   if (ttlMs !== undefined) checkTtl("task.ttlMs", ttlMs, maxTtlMs);
   if (pollIntervalMs !== undefined) {

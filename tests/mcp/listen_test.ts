@@ -863,6 +863,20 @@ describe("withTaskNotifications()", () => {
         );
       }
     }
+    for (const name of ["owner", "onError"]) {
+      assert.throws(
+        () => withTaskNotifications(handler, tasks, { [name]: "ann" }),
+        (error) =>
+          isInvalidArgumentError(error) &&
+          error.message.startsWith(`Cannot use ${name}: the value is "ann"`),
+      );
+    }
+    assert.throws(
+      () => withTaskNotifications(handler, undefined as never),
+      (error) =>
+        isInvalidArgumentError(error) &&
+        /the lifecycle is undefined/.test(error.message),
+    );
     await handler.close();
     await tasks.close();
   });

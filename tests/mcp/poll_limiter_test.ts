@@ -119,6 +119,7 @@ describe("PollLimiter", () => {
         { burst: 1.5 },
         { maxTasks: 0 },
         { maxTasks: Infinity },
+        { now: 5 },
       ]
     ) {
       assert.throws(

@@ -77,12 +77,18 @@ export interface RequestStateCodecLike {
   verify(state: string, ctx: never): Promise<unknown>;
 }
 
-/** A schema that says what it makes of a value: zod 4, ArkType, Valibot and others. */
+/**
+ * A schema that says what it makes of a value, and describes itself in JSON
+ * Schema, which the SDK needs to list a tool: zod 4, ArkType and others, or
+ * what the SDK's `fromJsonSchema()` makes.
+ */
 export interface SchemaLike {
   /** The Standard Schema interface. */
   readonly "~standard": {
     /** Checks a value. */
     readonly validate: (value: unknown) => unknown;
+    /** Describes the schema for clients. */
+    readonly jsonSchema: object;
     /** What the schema takes and gives, for the type checker alone. */
     readonly types?: { readonly output: unknown } | undefined;
   };

@@ -1,5 +1,9 @@
 import assert from "node:assert/strict";
-import { McpServer, ProtocolError } from "@modelcontextprotocol/server";
+import {
+  fromJsonSchema,
+  McpServer,
+  ProtocolError,
+} from "@modelcontextprotocol/server";
 import { z } from "zod";
 import {
   isInputUnavailableError,
@@ -650,6 +654,19 @@ describe("registerTool()", () => {
       assert.equal(code({ task: { ttlMs } }, worker), "ERR_LIMIT_EXCEEDED");
     }
     assert.equal(code({ task: { ttlMs: 5_000 } }, worker), undefined);
+    await tasks.close();
+  });
+
+  it("has types that take only schemas with which the SDK can list the tool", async () => {
+    const tasks = new TaskLifecycle({ store: new MemoryTaskStore() });
+    const mcp = new McpServer({ name: "schemas", version: "1.0.0" });
+    const { registerTool } = attachTasks(mcp, tasks);
+    const described = fromJsonSchema({ type: "object" });
+    const standard = { validate: (value: unknown) => ({ value }) };
+    const plain = { "~standard": standard };
+    registerTool("described", { inputSchema: described }, () => {});
+    // @ts-expect-error -- it has no JSON Schema
+    registerTool("plain", { inputSchema: plain }, () => {});
     await tasks.close();
   });
 });

@@ -135,6 +135,7 @@ export class TaskLifecycle {
    *
    * @param options The options.
    * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: an option is wrong.
+   * @throws {LimitExceededError} `ERR_LIMIT_EXCEEDED`: `defaultTtlMs` is over `limits.maxTtlMs`.
    */
   constructor(options: TaskLifecycleOptions) {
     this.#options = resolveOptions(options);

@@ -9,7 +9,7 @@ import { LogTaskStore } from "./store.ts";
 /**
  * Keeps tasks in a directory, for one process: what it acknowledges is in an
  * append-only log first, and there again after a crash (rule I8). It runs on
- * Deno, Node 22 or later and Bun.
+ * Deno, Node 22.13 or later and Bun.
  *
  * The constructor starts to open the directory, and every method waits for
  * that; if it cannot be opened, every method but `close()` gives the reason.

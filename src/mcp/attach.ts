@@ -219,6 +219,8 @@ export function attachTasks<Server extends McpServerLike>(
         !(speaks && metaDeclaresTasks(_meta));
       return refused ? { refusal: missingTasks(method) } : {};
     }
+    // The names that handlers have inside are no methods for clients.
+    if (method.startsWith(PRIVATE_PREFIX)) return { method: PRIVATE_PREFIX };
     if (!Object.hasOwn(HANDLERS, method)) return undefined;
     return speaks ? { method: PRIVATE_PREFIX + method } : {};
   });

@@ -96,6 +96,24 @@ describe("an argument that the host has wrong", () => {
   }
 });
 
+describe("the names that handlers have inside", () => {
+  it("are unknown to clients, like any other method", async () => {
+    const host = await startHost();
+    const { taskId } = await host.tasks.createTask({ owner });
+    for (const method of ["get", "update", "cancel"]) {
+      const name = `io.mcp-durable/tasks/${method}`;
+      for (const capabilities of [undefined, {}]) {
+        const options = { capabilities };
+        const inside = await sendAny(host.url, name, { taskId }, options);
+        const other = await sendAny(host.url, "a/b", { taskId }, options);
+        assert.equal(inside.error?.code, -32601);
+        assert.equal(inside.body, other.body);
+      }
+    }
+    await host.close();
+  });
+});
+
 describe("tasks/get", () => {
   it("shows a task whatever its state, as the lifecycle does", async () => {
     const host = await startHost();

@@ -1,7 +1,9 @@
 /** A tool whose calls become tasks, for the clients that know tasks. */
 
+import { parseError } from "../engine/handle_arguments.ts";
 import type { TaskLifecycle } from "../engine/lifecycle.ts";
 import { asJsonRpcError, isNoOutcome } from "../engine/workers.ts";
+import type { JsonRpcError } from "../errors.ts";
 import type { InputRequests } from "../model/input_request.ts";
 import type { JsonObject } from "../model/json.ts";
 import { requireInputCapabilities } from "./client_input.ts";
@@ -208,11 +210,23 @@ function answerThrow(
   { host, tool, ctx, round }: Call,
   error: unknown,
 ): Placeholder {
-  const failure = isNoOutcome(error, round.id)
-    ? hiddenError(error, place(tool, ctx), host.onError)
-    : asJsonRpcError(error);
+  if (isNoOutcome(error, round.id)) {
+    const hidden = hiddenError(error, place(tool, ctx), host.onError);
+    return host.reply(ctx, { error: hidden });
+  }
+  const failure = asJsonRpcError(error);
   if (!failure) throw error;
-  return host.reply(ctx, { error: failure });
+  const { maxDepth } = host.rules.limits;
+  return host.reply(ctx, { error: withPlainData(failure, maxDepth) });
+}
+
+/** Leaves the data out where it is no JSON, as a task does: it could not be sent. */
+function withPlainData(error: JsonRpcError, maxDepth: number): JsonRpcError {
+  try {
+    return parseError(error, maxDepth);
+  } catch {
+    return { code: error.code, message: error.message };
+  }
 }
 
 function place(tool: Tool, ctx: RequestContextLike): TaskRequestInfo {

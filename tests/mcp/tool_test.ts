@@ -734,6 +734,18 @@ describe("what a worker throws", () => {
       await host.close();
     }
   });
+
+  it("loses data that is no JSON, directly or as a task", async () => {
+    for (const data of [{ n: 1n }, new Date(), new Map()]) {
+      const host = await thrown(
+        new TaskFailure({ code: 5, message: "n", data }),
+      );
+      const { error } = await taskOf(host, "tool");
+      assert.deepEqual(error, { code: 5, message: "n" });
+      assert.deepEqual((await directly(host, "tool")).error, error);
+      await host.close();
+    }
+  });
 });
 
 describe("what is no result", () => {

@@ -6,7 +6,9 @@ import {
   isTaskEntryTooLargeError,
   LifecycleClosedError,
   show,
+  TaskAlreadyTerminalError,
   TaskEntryTooLargeError,
+  TaskNotFoundError,
 } from "../errors.ts";
 import { expiresAt } from "../model/expiry.ts";
 import {
@@ -209,7 +211,10 @@ export class TaskLifecycle {
 
   /**
    * Runs a worker on a task, in this process and detached from any request.
-   * What it returns completes the task. What it throws ends it:
+   * The task is read first: on one that has ended or does not exist the worker
+   * is not started, and one whose client has cancelled it ends without it.
+   *
+   * What the worker returns completes the task. What it throws ends it:
    *
    * - {@linkcode TaskFailure}, the SDK's `ProtocolError`, or an error with an
    *   integer `code` within -32768..-32000: `failed`;
@@ -254,7 +259,14 @@ export class TaskLifecycle {
       return Promise.resolve();
     }
     const task = this.handle(taskId);
-    const look = () => this.#live.look(taskId);
+    const look = async () => {
+      const record = await this.#writer.read(taskId);
+      await this.#live.show(taskId, record);
+      if (!record) throw new TaskNotFoundError(taskId);
+      if (isTerminalStatus(record.status)) {
+        throw new TaskAlreadyTerminalError(taskId, record.status);
+      }
+    };
     const run = runWorker(task, worker, this.#emit, look);
     this.#runs.set(run, this.#live.hold(taskId));
     return run.finally(() => this.#runs.delete(run));

@@ -53,7 +53,7 @@ const MAX_CAUSES = 8;
  * @param worker The worker.
  * @param emit Where throws are told.
  * @param look Looks at the record, so that the signal knows of a cancel that
- * was stored elsewhere.
+ * was stored elsewhere. Rejects if there is no work to do.
  */
 export async function runWorker(
   task: TaskHandle,
@@ -76,12 +76,17 @@ export async function runWorker(
     fail: ending(task.fail),
     cancelled: ending(task.cancelled),
   };
+  let started = false;
   let result: JsonObject | void = undefined;
   try {
+    await look();
+    // Who cancelled does not want it any more, also after a restart (rule I14).
+    task.signal.throwIfAborted();
+    started = true;
     result = await worker(watched);
     if (!ended) await watched.complete(result ?? {});
   } catch (error) {
-    const endedElsewhere = result === undefined && readOr(
+    const endedElsewhere = started && result === undefined && readOr(
       false,
       () => isTaskAlreadyTerminalError(error) && error.taskId === taskId,
     );
@@ -104,7 +109,7 @@ async function conclude(
   const { taskId, signal } = task;
   if (isNoOutcome(error, taskId)) return "none";
   // The throw may come before the next look, and the record decides (rule I14).
-  if (!signal.aborted) await look();
+  if (!signal.aborted) await look().catch(() => {});
   const cancelled = isTaskCancelled(signal.reason);
   if (signal.aborted && !cancelled) return "none";
   try {

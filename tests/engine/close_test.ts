@@ -147,11 +147,16 @@ describe("close()", () => {
   it("gives up after the grace on a worker that does not end, and refuses what it writes", () =>
     inWorld({}, async ({ tasks, store, operator }) => {
       const { taskId } = await tasks.createTask();
+      const { promise: started, resolve: start } = Promise.withResolvers<
+        void
+      >();
       const { promise: stuck, resolve: free } = Promise.withResolvers<void>();
       const running = tasks.run(taskId, async () => {
+        start();
         await stuck;
         return { late: true };
       });
+      await started;
       const before = Date.now();
       await tasks.close({ graceMs: 30 });
       assert.ok(Date.now() - before >= 25);

@@ -12,6 +12,7 @@ import {
 } from "../../mod.ts";
 import { describe, it } from "../support/runner.ts";
 import {
+  another,
   ask,
   inWorld,
   ProbeStore,
@@ -486,17 +487,42 @@ describe("run()", () => {
     assert.deepEqual(resultOf(shown), broken("round"));
   });
 
-  it("of an unknown task resolves, and its worker sees an aborted signal", () =>
-    inWorld({}, async ({ tasks, operator }) => {
-      let reason: unknown;
-      await tasks.run("unknown", async (task) => {
-        await settled();
-        reason = task.signal.reason;
-        return {};
-      });
-      assert.ok(reason instanceof TaskNotFoundError);
-      const [event] = operator.events;
-      assert.equal(event.type === "worker_error" && event.outcome, "none");
+  it("starts no worker on a task that does not exist or has ended, and says so", () =>
+    inWorld({}, async ({ tasks, store, operator }) => {
+      const { taskId: ended } = await tasks.createTask();
+      await tasks.handle(ended).complete({ first: true });
+      const before = await store.raw(ended);
+      for (const taskId of ["unknown", ended]) {
+        await tasks.run(taskId, () => assert.fail("started"));
+      }
+      assert.deepEqual(await store.raw(ended), before);
+      const codes = operator.events.map((event) =>
+        event.type === "worker_error" && event.outcome === "none" &&
+        (event.error as { code?: unknown }).code
+      );
+      assert.deepEqual(codes, ["ERR_TASK_NOT_FOUND", "ERR_TASK_TERMINAL"]);
+    }));
+
+  it("ends a task that was cancelled before a restart without its worker", () =>
+    inWorld({}, async (world) => {
+      const { taskId } = await world.tasks.createTask();
+      await world.tasks.cancelTask(taskId);
+      const after = another(world);
+      await after.run(taskId, () => assert.fail("started"));
+      assert.equal((await after.getTask(taskId)).status, "cancelled");
+      await after.close();
+    }));
+
+  it("starts no worker while the store cannot be read, and writes nothing", () =>
+    inWorld({}, async ({ tasks, store, operator }) => {
+      const { taskId } = await tasks.createTask();
+      store.failures.set("get", new Error("EIO"));
+      await tasks.run(taskId, () => assert.fail("started"));
+      store.failures.clear();
+      assert.equal((await tasks.getTask(taskId)).status, "working");
+      const event = operator.events.find(({ type }) => type === "worker_error");
+      assert.ok(event?.type === "worker_error");
+      assert.equal(event.outcome, "none");
     }));
 
   it("after close() starts no worker, and says so", () =>

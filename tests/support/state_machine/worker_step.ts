@@ -43,14 +43,27 @@ export async function runWorker(
   let asked: Call | undefined;
   let signal: AbortSignal | undefined;
   const { work, model } = plan();
+  // Nobody wants the work of a task that has ended or was cancelled (rule I14).
+  const wanted = !refusal && task.cancelRequestedAt === undefined;
+  let started = false;
   const running = new Call(
-    by.tasks.run(task.taskId, work as (task: TaskHandle) => JsonObject),
+    by.tasks.run(task.taskId, (handle) => {
+      started = true;
+      return work(handle) as JsonObject;
+    }),
   );
   // A signal says nothing of an end that this process itself has brought about.
   if (worker !== "waits for its signal") world.workers.push(running);
   await world.settle();
   const record = await world.stored(task);
-  if (!refusal) model(record ?? {});
+  if (started !== wanted) {
+    throw new Error(`a worker was ${started ? "" : "not "}started`);
+  }
+  if (wanted) model(record ?? {});
+  else if (!refusal) {
+    task.end("cancelled", world.now);
+    world.ended(by, task);
+  }
 
   function plan(): Plan {
     const throws = (error: unknown, ...endings: Ending[]): Plan => ({
@@ -170,8 +183,6 @@ export async function runWorker(
               by.wait(task, [key], asked!, resume);
             } else if (refused.codes.includes(DUPLICATE_KEY)) {
               finish(record, "error result");
-            } else if (refused.codes.includes(CANCELLED)) {
-              finish(record, "cancelled");
             }
           },
         };

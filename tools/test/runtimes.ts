@@ -53,7 +53,7 @@ export function programOf(runtime: RuntimeName): string {
     : node(runtime);
   if (path !== "node" && !existsSync(path)) {
     throw new Error(
-      `Cannot run ${runtime}: ${path} is missing; run \`deno task setup\``,
+      `Cannot run ${runtime}: ${path} is missing; run \`deno task setup:runtimes\``,
     );
   }
   return path;

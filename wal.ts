@@ -5,7 +5,7 @@
  * @example
  * ```ts
  * import { WalTaskStore } from "@mcp-durable/tasks/wal";
- * import { mkdtempSync } from "node:fs";
+ * import { mkdtempSync, rmSync } from "node:fs";
  * import { tmpdir } from "node:os";
  * import { join } from "node:path";
  *
@@ -13,6 +13,7 @@
  * const store = await WalTaskStore.open({ dir, fsync: true });
  * console.log(await store.get("unknown")); // undefined
  * await store.close();
+ * rmSync(dir, { recursive: true });
  * ```
  *
  * @module

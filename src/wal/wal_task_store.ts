@@ -23,7 +23,7 @@ import { LogTaskStore } from "./store.ts";
  * ```ts
  * import { TaskLifecycle } from "@mcp-durable/tasks";
  * import { WalTaskStore } from "@mcp-durable/tasks/wal";
- * import { mkdtempSync } from "node:fs";
+ * import { mkdtempSync, rmSync } from "node:fs";
  * import { tmpdir } from "node:os";
  * import { join } from "node:path";
  *
@@ -35,6 +35,7 @@ import { LogTaskStore } from "./store.ts";
  * const after = new TaskLifecycle({ store: new WalTaskStore({ dir }) });
  * console.log((await after.getTask(taskId)).statusMessage); // "half"
  * await after.close();
+ * rmSync(dir, { recursive: true });
  * ```
  */
 export class WalTaskStore implements TaskStore {

@@ -22,6 +22,9 @@ import { createWaiter, type Waiter } from "./waiters.ts";
  */
 const DEADLINE_CHECK_MS = 60_000;
 
+/** The pause before a store is asked again that could not be read at a deadline. */
+const RETRY_MS = 1_000;
+
 /** Reads a record; `undefined` if the task does not exist. */
 export type ReadRecord = (taskId: string) => Promise<TaskRecord | undefined>;
 
@@ -225,13 +228,18 @@ export class LiveTasks {
    * Reads a task, and shows the record to whom it concerns in this process.
    *
    * @param taskId The task.
+   * @returns Whether it could be read.
    */
-  async look(taskId: string): Promise<void> {
+  async look(taskId: string): Promise<boolean> {
     try {
       await this.show(taskId, await this.#read(taskId));
+      return true;
     } catch (error) {
-      if (this.#closed) return;
-      this.#emit({ type: "error", operation: "observe a task", taskId, error });
+      if (!this.#closed) {
+        const operation = "observe a task";
+        this.#emit({ type: "error", operation, taskId, error });
+      }
+      return false;
     }
   }
 
@@ -305,17 +313,19 @@ export class LiveTasks {
     if (this.#deadlines.get(live)?.at === at) return;
     this.#stopDeadline(live);
     if (at === Infinity) return;
-    const check = () => {
-      const leftMs = at - this.#now(live.taskId);
-      if (leftMs <= 0) {
-        this.#deadlines.delete(live);
-        void this.look(live.taskId);
-        return;
-      }
-      const timer = startTimer(check, Math.min(leftMs, DEADLINE_CHECK_MS));
-      this.#deadlines.set(live, { at, timer });
+    const wait = (ms: number) => {
+      this.#deadlines.set(live, { at, timer: startTimer(check, ms) });
     };
-    check();
+    const check = async () => {
+      const leftMs = at - this.#now(live.taskId);
+      if (leftMs > 0) return wait(Math.min(leftMs, DEADLINE_CHECK_MS));
+      this.#deadlines.delete(live);
+      if (await this.look(live.taskId)) return;
+      const isWatched = this.#tasks.get(live.taskId) !== live ||
+        this.#deadlines.has(live);
+      if (!isWatched) wait(RETRY_MS);
+    };
+    void check();
   }
 
   /** The time; a clock that is broken just now has to be asked again, not to bring the process down. */

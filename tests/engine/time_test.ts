@@ -120,6 +120,19 @@ describe("I12 one clock: expiry", () => {
       ]);
     }));
 
+  it("a TTL that passes while the store cannot be read aborts the signal later", () =>
+    inWorld({}, async ({ tasks, store, clock, operator }) => {
+      const { taskId } = await tasks.createTask({ ttlMs: 15 });
+      const { signal } = tasks.handle(taskId);
+      await settled();
+      clock.turn(15);
+      store.failures.set("get", new Error("EIO"));
+      await operator.next("error");
+      assert.equal(signal.aborted, false);
+      store.failures.clear();
+      assert.ok(await aborted(signal) instanceof TaskNotFoundError);
+    }));
+
   it("a TTL that progress() raised leaves the signal alone until then", () =>
     inWorld({ now: Date.now }, async ({ tasks }) => {
       const { taskId } = await tasks.createTask({ ttlMs: 40 });

@@ -223,13 +223,8 @@ function readOr<T>(otherwise: T, read: () => T): T {
   }
 }
 
-/**
- * The text of a throw, whatever was thrown.
- *
- * @param error What was thrown.
- * @returns Its message, or the value as text.
- */
-export function messageOf(error: unknown): string {
+/** The text of a throw, whatever was thrown. */
+function messageOf(error: unknown): string {
   return readOr(
     "Unknown error",
     () => String(error instanceof Error ? error.message : error),

@@ -25,7 +25,7 @@ export function expectSwept(what: string, swept: unknown, count: number): void {
  * @param store The store.
  * @param taskId The record.
  */
-export async function expectGone(
+async function expectGone(
   store: TaskStore,
   taskId: string,
 ): Promise<void> {

@@ -1,3 +1,4 @@
+import process from "node:process";
 import {
   checkTaskStore,
   formatConformanceReport,
@@ -6,3 +7,4 @@ import { makeFixture } from "./fixture.ts";
 
 const report = await checkTaskStore("TableTaskStore", makeFixture);
 console.log(formatConformanceReport(report));
+if (!report.ok) process.exitCode = 1;

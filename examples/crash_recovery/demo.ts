@@ -9,7 +9,7 @@
 
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { setTimeout as pause } from "node:timers/promises";
@@ -45,11 +45,23 @@ const stdio = process.argv.includes("--stdio");
 const startedAt = performance.now();
 const stage = createStage();
 const folder = mkdtempSync(join(tmpdir(), "crash-recovery-"));
-const running = new Set<ServerProcess>();
+const running = new Set<Promise<ServerProcess>>();
+let cleaning: Promise<void> | undefined;
 
-process.once("SIGINT", () => void cleanUp().finally(() => process.exit(130)));
+// One Ctrl-C may come twice, from the terminal and from the program that
+// started this one: the second must not end the clean-up of the first.
+const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+for (
+  const name of process.platform === "win32" ? ["SIGINT"] as const : signals
+) {
+  const code = 128 + constants.signals[name];
+  process.on(name, () => void cleanUp().finally(() => process.exit(code)));
+}
 try {
   await play(stdio ? overStdio(folder) : await overHttp(folder));
+} catch (error) {
+  // Who takes the servers away makes the play fail.
+  if (!cleaning) throw error;
 } finally {
   await cleanUp();
 }
@@ -80,21 +92,23 @@ async function play(start: StartServer): Promise<void> {
     `It is process ${after.server.pid()}, and does not work on anything yet.`,
   );
 
-  stage.heading("Act 1: the task that was finished");
+  stage.heading("Act 1: the first task, which had finished");
   const again = await outcomeOf(after, finished.reference);
   assert.deepEqual(again, finished.result);
   stage.check(`The new process gives the same result: ${summary(again)}.`);
 
-  stage.heading("Act 2: the task that was in the middle of its work");
+  stage.heading("Act 2: the second task, which waited for an answer");
+  await answerWhileNobodyWorks(after, asking);
+
+  stage.heading("Act 3: the third task, which was in the middle of its work");
   const atRest = await view(after, working.reference);
   assert.equal(atRest.status, "working");
   assert.ok(filesDone(atRest) >= working.seen);
   stage.check(`It still says: ${atRest.status}, "${atRest.statusMessage}".`);
 
-  stage.heading("Act 3: the task that waited for an answer");
-  await answerWhileNobodyWorks(after, asking);
-
-  stage.heading("The server reads its jobs file");
+  stage.heading(
+    "The server reads its own list of what it was doing, and goes on",
+  );
   const text = await callTool(after, "take_up_jobs");
   assert.equal(text, "took up 2 jobs");
   stage.say(`It ${text}.`);
@@ -102,7 +116,7 @@ async function play(start: StartServer): Promise<void> {
   assert.equal(answered.answerFrom, "resumeInput");
   assert.equal(answered.extension, ".ts");
   stage.check(
-    `Act 3 ends: resumeInput() gave the worker its answer: ${
+    `Act 2 ends: resumeInput() gave the worker its answer: ${
       summary(answered)
     }.`,
   );
@@ -129,7 +143,7 @@ async function play(start: StartServer): Promise<void> {
   );
   assert.equal(completed.answerFrom, "requestInput");
   stage.check(
-    `Act 2 ends: it went on after file ${
+    `Act 3 ends: it went on after file ${
       filesDone(atRest)
     }, asked, and is right: ${summary(completed)}.`,
   );
@@ -150,8 +164,10 @@ async function connect(
   start: StartServer,
   flags: readonly string[],
 ): Promise<Scene> {
-  const server = await start(flags);
-  running.add(server);
+  if (cleaning) throw new Error("the demo was told to end");
+  const starting = start(flags);
+  running.add(starting);
+  const server = await starting;
   const client = await openTaskClient(server.transport, {
     endpointId: "crash-recovery",
     onInputRequest: (request) => {
@@ -169,7 +185,6 @@ async function connect(
 
 async function stop(scene: Scene): Promise<void> {
   await scene.server.kill();
-  running.delete(scene.server);
   await scene.close();
 }
 
@@ -293,6 +308,7 @@ function summary({ files, lines, extension, top }: IndexResult): string {
 }
 
 function moving(task: TaskView): string {
+  if (task.status === "input_required") return "waiting for an answer";
   return `${task.status}: ${task.statusMessage ?? "starting"}`;
 }
 
@@ -300,7 +316,9 @@ function filesDone(task: TaskView): number {
   return Number(/^(\d+) of /.exec(task.statusMessage ?? "")?.[1] ?? 0);
 }
 
-async function cleanUp(): Promise<void> {
-  for (const server of running) await server.kill().catch(() => {});
-  rmSync(folder, { recursive: true, force: true });
+/** Takes away every server, also one that is about to start, and the folder; once. */
+function cleanUp(): Promise<void> {
+  return cleaning ??= Promise.allSettled(
+    [...running].map(async (server) => await (await server).kill()),
+  ).then(() => rmSync(folder, { recursive: true, force: true }));
 }

@@ -18,15 +18,22 @@ import { toNodeHandler } from "@modelcontextprotocol/node";
 import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { z } from "zod";
-import { attachTasks, type TaskToolContext, toolWorker } from "../../mcp.ts";
+import {
+  ANONYMOUS_OWNER,
+  attachTasks,
+  type TaskToolContext,
+  toolWorker,
+} from "../../mcp.ts";
 import {
   isDuplicateInputKeyError,
+  isTaskNotFoundError,
+  isTerminalStatus,
   type TaskHandle,
   TaskLifecycle,
 } from "../../mod.ts";
 import { WalTaskStore } from "../../wal.ts";
 import { type FolderIndex, rank, readFolder } from "./index_folder.ts";
-import { JobFile } from "./jobs.ts";
+import { type Job, JobFile } from "./jobs.ts";
 
 const { values: options } = parseArgs({
   options: {
@@ -70,8 +77,7 @@ async function indexFolder(
   { call }: TaskToolContext,
 ): Promise<void> {
   const { taskId } = task;
-  let job = jobs.find(taskId) ?? { taskId, call, done: 0 };
-  jobs.put(job);
+  let job = jobs.find(taskId) ?? keepJob({ taskId, call, done: 0 });
   const index = await readFolder(folder, {
     paceMs,
     skip: job.done,
@@ -105,7 +111,31 @@ async function indexFolder(
       top: [...top],
     },
   });
-  jobs.remove(taskId);
+}
+
+/** Keeps a job for as long as its task lives, however that ends. */
+function keepJob(job: Job): Job {
+  jobs.put(job);
+  tasks.onTaskChanged(job.taskId, () => {}, {
+    onEnd: () => removeIfEnded(job.taskId),
+  });
+  return job;
+}
+
+/**
+ * Takes a job out if its task has ended or is gone, and never before: a crash
+ * in between leaves a job too many, not a task without one.
+ */
+async function removeIfEnded(taskId: string): Promise<boolean> {
+  // A server with authentication has to keep the owner in the job: to anybody
+  // else its task is as one that is gone.
+  const ended = await tasks.getTask(taskId, { owner: ANONYMOUS_OWNER }).then(
+    ({ status }) => isTerminalStatus(status),
+    // Anything else, such as a server that closes, says nothing of the task.
+    isTaskNotFoundError,
+  );
+  if (ended) jobs.remove(taskId);
+  return ended;
 }
 
 /** Asks once in the life of the task, whichever process is alive when the answer comes. */
@@ -168,15 +198,18 @@ function chosen(answer: unknown): { readonly extension: string } {
 }
 
 /** Takes up what the process before left behind. */
-function takeUpJobs(): number {
-  const left = jobs.list();
-  for (const { taskId, call } of left) {
+async function takeUpJobs(): Promise<number> {
+  let taken = 0;
+  for (const job of jobs.list()) {
+    if (await removeIfEnded(job.taskId)) continue;
+    const { taskId, call } = keepJob(job);
     void tasks.run(
       taskId,
       toolWorker("index_folder", INDEX_FOLDER, indexFolder, call),
     );
+    taken++;
   }
-  return left.length;
+  return taken;
 }
 
 /** Makes the server of one connection. What outlives it is outside. */
@@ -188,13 +221,13 @@ function makeServer(): McpServer {
   registerTool("index_folder", INDEX_FOLDER, indexFolder);
   mcp.registerTool("take_up_jobs", {
     description: "Takes up the jobs of the process before",
-  }, () => ({
-    content: [{ type: "text", text: `took up ${takeUpJobs()} jobs` }],
+  }, async () => ({
+    content: [{ type: "text", text: `took up ${await takeUpJobs()} jobs` }],
   }));
   return mcp;
 }
 
-if (!options.hold) takeUpJobs();
+if (!options.hold) await takeUpJobs();
 
 if (options.stdio) serveStdio(makeServer);
 else {

@@ -10,6 +10,7 @@ import {
 import type { InputRequest } from "../model/input_request.ts";
 import type { InputResponses } from "../model/input_response.ts";
 import {
+  NO_INPUT,
   openRequests,
   parseInputRequests,
   takeAnswers,
@@ -25,6 +26,7 @@ import {
 import type { LiveTasks } from "./live_tasks.ts";
 import type { TaskWriter } from "./mutate.ts";
 import type { ResolvedOptions } from "./options.ts";
+import { quiet } from "./quiet.ts";
 
 /** What a progress report may change besides the message. */
 export interface ProgressPatch {
@@ -217,21 +219,14 @@ export function createHandle(
   return {
     taskId,
     signal,
-    progress: (...args) => handled(progress(...args)),
-    requestInput: (requests) => handled(requestInput(requests)),
+    progress: (...args) => quiet(progress(...args)),
+    requestInput: (requests) => quiet(requestInput(requests)),
     resumeInput,
     complete,
     fail,
     cancelled,
   };
 }
-
-/** The end of a task takes its input with it; the keys that it used stay (rule I5). */
-const NO_INPUT: TaskPatch = {
-  inputRequests: undefined,
-  inputResponses: undefined,
-  takenInputKeys: undefined,
-};
 
 function failure(error: JsonRpcError, maxMessageLength: number): TaskPatch {
   return {
@@ -244,14 +239,14 @@ function failure(error: JsonRpcError, maxMessageLength: number): TaskPatch {
 
 const nothing = () => {};
 
-function refuseTerminal(record: TaskRecord): void {
+/**
+ * Refuses a task that has ended (rule I2).
+ *
+ * @param record The task.
+ * @throws {TaskAlreadyTerminalError} `ERR_TASK_TERMINAL`: it has.
+ */
+export function refuseTerminal(record: TaskRecord): void {
   if (isTerminalStatus(record.status)) {
     throw new TaskAlreadyTerminalError(record.taskId, record.status);
   }
-}
-
-/** Somebody who does not await it must not be brought down by its rejection. */
-function handled<T>(promise: Promise<T>): Promise<T> {
-  promise.catch(() => {});
-  return promise;
 }

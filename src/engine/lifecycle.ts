@@ -6,7 +6,6 @@ import {
   isTaskEntryTooLargeError,
   LifecycleClosedError,
   show,
-  TaskAlreadyTerminalError,
   TaskEntryTooLargeError,
   TaskNotFoundError,
 } from "../errors.ts";
@@ -35,7 +34,7 @@ import {
 } from "../model/wire.ts";
 import { ownerOf, refuseForeign, type TaskAccess } from "./access.ts";
 import { type Emit, safeEmit } from "./events.ts";
-import { createHandle, type TaskHandle } from "./handle.ts";
+import { createHandle, refuseTerminal, type TaskHandle } from "./handle.ts";
 import type { ListenOptions, TaskListener } from "./listeners.ts";
 import type { LiveTask } from "./live_task.ts";
 import { LiveTasks } from "./live_tasks.ts";
@@ -263,9 +262,7 @@ export class TaskLifecycle {
       const record = await this.#writer.read(taskId);
       await this.#live.show(taskId, record);
       if (!record) throw new TaskNotFoundError(taskId);
-      if (isTerminalStatus(record.status)) {
-        throw new TaskAlreadyTerminalError(taskId, record.status);
-      }
+      refuseTerminal(record);
     };
     const run = runWorker(task, worker, this.#emit, look);
     this.#runs.set(run, this.#live.hold(taskId));
@@ -284,14 +281,7 @@ export class TaskLifecycle {
    * @throws {LifecycleClosedError} `ERR_LIFECYCLE_CLOSED`: after `close()` was called.
    */
   async getTask(taskId: string, access?: TaskAccess): Promise<GetTaskResult> {
-    this.#start("read a task");
-    checkTaskId(taskId);
-    const owner = ownerOf(access);
-    const record = refuseForeign(
-      await this.#writer.read(taskId),
-      taskId,
-      owner,
-    );
+    const record = await this.#readAs(taskId, access);
     void this.#live.show(taskId, record);
     return toGetTaskResult(record);
   }
@@ -309,11 +299,8 @@ export class TaskLifecycle {
    * @throws {LifecycleClosedError} `ERR_LIFECYCLE_CLOSED`: after `close()` was called.
    */
   async methodOf(taskId: string, access?: TaskAccess): Promise<string> {
-    this.#start("read a task");
-    checkTaskId(taskId);
-    const owner = ownerOf(access);
-    const record = await this.#writer.read(taskId);
-    return refuseForeign(record, taskId, owner).method ?? DEFAULT_METHOD;
+    const { method = DEFAULT_METHOD } = await this.#readAs(taskId, access);
+    return method;
   }
 
   /**
@@ -562,6 +549,17 @@ export class TaskLifecycle {
   #checkName(argument: string, value: unknown): string {
     const { maxNameLength } = this.#options.limits;
     return checkText(argument, value, "maxNameLength", maxNameLength);
+  }
+
+  /** Reads a task in the name of a caller. */
+  async #readAs(
+    taskId: string,
+    access: TaskAccess | undefined,
+  ): Promise<TaskRecord> {
+    this.#start("read a task");
+    checkTaskId(taskId);
+    const owner = ownerOf(access);
+    return refuseForeign(await this.#writer.read(taskId), taskId, owner);
   }
 
   /** Every verb passes here first. */

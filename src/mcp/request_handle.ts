@@ -12,12 +12,12 @@ import {
   parseError,
   parseProgress,
 } from "../engine/handle_arguments.ts";
+import { quiet } from "../engine/quiet.ts";
 import type { InputRequests } from "../model/input_request.ts";
 import type { InputResponses } from "../model/input_response.ts";
 import type { JsonObject } from "../model/json.ts";
 import type { TaskLimits } from "../model/limits.ts";
 import { requireInputCapabilities } from "./client_input.ts";
-import { quiet } from "./quiet.ts";
 import type { Round } from "./round.ts";
 import type { RequestContextLike } from "./shapes.ts";
 

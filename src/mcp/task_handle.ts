@@ -2,11 +2,11 @@
 
 import type { TaskHandle } from "../engine/handle.ts";
 import type { TaskWorker } from "../engine/workers.ts";
+import { quiet } from "../engine/quiet.ts";
 import { DuplicateInputKeyError } from "../errors.ts";
 import type { InputRequests } from "../model/input_request.ts";
 import type { JsonObject } from "../model/json.ts";
 import { requireInputCapabilities } from "./client_input.ts";
-import { quiet } from "./quiet.ts";
 import { checkToolOutput, completeToolResult, withoutGaps } from "./result.ts";
 import type { SchemaLike } from "./shapes.ts";
 import type {

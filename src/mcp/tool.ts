@@ -3,12 +3,12 @@
 import { parseError } from "../engine/handle_arguments.ts";
 import type { TaskLifecycle } from "../engine/lifecycle.ts";
 import { asJsonRpcError, isNoOutcome } from "../engine/workers.ts";
+import { quiet } from "../engine/quiet.ts";
 import type { JsonRpcError } from "../errors.ts";
 import type { InputRequests } from "../model/input_request.ts";
 import type { JsonObject } from "../model/json.ts";
 import { requireInputCapabilities } from "./client_input.ts";
 import { declaresTasks, missingTasks } from "./gate.ts";
-import { quiet } from "./quiet.ts";
 import type { Placeholder, ReplyFunction } from "./replies.ts";
 import { RequestTaskHandle } from "./request_handle.ts";
 import { directResult } from "./result.ts";

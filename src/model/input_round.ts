@@ -29,6 +29,13 @@ function reservedBytes(limits: TaskLimits): number {
   return Math.min(8 * 1024, Math.floor(limits.maxRecordBytes / 4));
 }
 
+/** The end of a task takes its input with it; the keys that it used stay (rule I5). */
+export const NO_INPUT: TaskPatch = {
+  inputRequests: undefined,
+  inputResponses: undefined,
+  takenInputKeys: undefined,
+};
+
 /**
  * Counts what a record has to hold at its end: what the end does not drop, and
  * room for an error.
@@ -38,13 +45,8 @@ function reservedBytes(limits: TaskLimits): number {
  * @returns The number of bytes.
  */
 export function bytesToEnd(record: TaskRecord, limits: TaskLimits): number {
-  const dropped = {
-    statusMessage: undefined,
-    inputRequests: undefined,
-    inputResponses: undefined,
-    takenInputKeys: undefined,
-  };
-  return jsonBytes({ ...record, ...dropped }) + reservedBytes(limits);
+  const atEnd = { ...record, ...NO_INPUT, statusMessage: undefined };
+  return jsonBytes(atEnd) + reservedBytes(limits);
 }
 
 /**

@@ -32,7 +32,7 @@ export { MemoryTaskStore } from "./src/store/memory.ts";
 export type { MemoryTaskStoreOptions } from "./src/store/memory.ts";
 export type { TaskStore, TaskStoreTraits } from "./src/store/contract.ts";
 
-export { applyTaskPatch } from "./src/model/record.ts";
+export { applyTaskPatch, PAYLOAD_FIELDS } from "./src/model/record.ts";
 export { isExpired } from "./src/model/expiry.ts";
 export { isTerminalStatus } from "./src/model/status.ts";
 export { DEFAULT_LIMITS, DEFAULT_MAX_ENTRY_BYTES } from "./src/model/limits.ts";
@@ -94,7 +94,12 @@ export type {
 } from "./src/model/content_block.ts";
 export type { JsonObject, JsonValue } from "./src/model/json.ts";
 export type { TaskLimits } from "./src/model/limits.ts";
-export type { TaskPatch, TaskRecord } from "./src/model/record.ts";
+export type {
+  PayloadField,
+  TaskHead,
+  TaskPatch,
+  TaskRecord,
+} from "./src/model/record.ts";
 export type { TaskStatus, TerminalTaskStatus } from "./src/model/status.ts";
 export type {
   CancelledTask,

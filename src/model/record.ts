@@ -50,6 +50,20 @@ export interface TaskRecord {
   readonly version: number;
 }
 
+/** The fields of a record that may be large. */
+export const PAYLOAD_FIELDS = [
+  "inputRequests",
+  "inputResponses",
+  "result",
+  "error",
+] as const;
+
+/** A field of a record that may be large. */
+export type PayloadField = typeof PAYLOAD_FIELDS[number];
+
+/** A record without the fields that may be large: enough to decide most changes. */
+export type TaskHead = Omit<TaskRecord, PayloadField>;
+
 /**
  * A change to a record: each enumerable own string key is set, a key that is
  * `undefined` is deleted. `taskId`, `createdAt` and `version` never change so.

@@ -3,7 +3,7 @@
  * the conformance kit (`@mcp-durable/tasks/testing`) names in its report.
  */
 
-import type { TaskPatch, TaskRecord } from "../model/record.ts";
+import type { TaskHead, TaskPatch, TaskRecord } from "../model/record.ts";
 
 /**
  * What a store says of itself, as data. A member that is absent claims nothing,
@@ -43,6 +43,18 @@ export interface TaskStoreTraits {
    */
   readonly compareAndSwap?: boolean;
   /**
+   * What a read may miss.
+   *
+   * - `"latest"`: nothing. What was acknowledged is read, whoever wrote it.
+   * - `"eventual"`, **S26:** for a time, what another instance wrote or deleted.
+   *   An instance reads its own writes at once, and a version that it has seen
+   *   never goes back for it: once it has read a record, no later read of it
+   *   gives an older one, or none before the record expires.
+   *
+   * @default "latest"
+   */
+  readonly reads?: "latest" | "eventual";
+  /**
    * The largest record that the store takes, in bytes of its JSON in UTF-8. The
    * engine refuses what is larger before it gets here; so does the store (S7).
    * A store takes 64 KiB at least.
@@ -53,7 +65,8 @@ export interface TaskStoreTraits {
 }
 
 /**
- * Keeps tasks. Five methods, and these rules for all of them:
+ * Keeps tasks. Five methods, three more that are short cuts, and these rules
+ * for all of them:
  *
  * - **S1. Promises.** Every method returns a promise, and refuses by rejecting
  *   it: nothing is thrown. The errors that are named below carry their stable
@@ -162,6 +175,60 @@ export interface TaskStore {
    * @throws {StoreClosedError} `ERR_STORE_CLOSED`: after `close()` (S20).
    */
   sweep(now?: number): Promise<number>;
+
+  /**
+   * Reads a record without the fields that may be large. A store that has no
+   * cheaper way than `get` leaves it out; the engine then calls `get`.
+   *
+   * - **S27.** It is what `get` gives at that moment (S5, S6, S10, S11), without
+   *   `inputRequests`, `inputResponses`, `result` and `error`.
+   *
+   * @param taskId The id.
+   * @param now The caller's time.
+   * @returns The head; `undefined` if the record is unknown or expired.
+   * @throws {StoreClosedError} `ERR_STORE_CLOSED`: after `close()` (S20).
+   */
+  head?(taskId: string, now?: number): Promise<TaskHead | undefined>;
+
+  /**
+   * Does what `update` does, and reads nothing back. A store that has no cheaper
+   * way than `update` leaves it out; the engine then calls `update`.
+   *
+   * - **S28.** All that is said of `update` holds (S12 to S16), but that the
+   *   version is returned, and not the record.
+   *
+   * @param taskId The id.
+   * @param patch The change.
+   * @param expectedVersion The version that the caller has read.
+   * @param now The caller's time.
+   * @returns The version of the record now: `expectedVersion + 1`.
+   * @throws {TaskNotFoundError} `ERR_TASK_NOT_FOUND`: unknown or expired.
+   * @throws {ConcurrentUpdateError} `ERR_CONCURRENT_UPDATE`: another version is stored.
+   * @throws {TaskEntryTooLargeError} `ERR_ENTRY_TOO_LARGE`: nothing was changed (S7).
+   * @throws {StoreClosedError} `ERR_STORE_CLOSED`: after `close()` (S20).
+   */
+  commit?(
+    taskId: string,
+    patch: TaskPatch,
+    expectedVersion: number,
+    now?: number,
+  ): Promise<number>;
+
+  /**
+   * Says when a record may have changed. It makes other instances' changes
+   * known sooner than the engine's polling, which goes on: nothing may depend
+   * on it. A store that cannot tell leaves it out.
+   *
+   * - **S29.** After a change of the record that this instance can learn of,
+   *   `changed` is called, later than the change is readable and from outside
+   *   of any call to the store; it may be called for nothing. It is not called
+   *   after the returned function was, nor after `close()`.
+   *
+   * @param taskId The id.
+   * @param changed What to call. It does not throw.
+   * @returns Ends it. Idempotent.
+   */
+  watch?(taskId: string, changed: () => void): () => void;
 
   /**
    * Ends the store.

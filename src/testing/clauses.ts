@@ -27,7 +27,11 @@ export type ClauseId =
   | "S22"
   | "S23"
   | "S24"
-  | "S25";
+  | "S25"
+  | "S26"
+  | "S27"
+  | "S28"
+  | "S29";
 
 /** What each clause says; the whole text is in the documentation of `TaskStore`. */
 export const CLAUSES: Readonly<Record<ClauseId, string>> = Object.freeze({
@@ -74,4 +78,12 @@ export const CLAUSES: Readonly<Record<ClauseId, string>> = Object.freeze({
     'writers "shared": the whole contract holds between several instances on the same data',
   S25:
     'writers "exclusive": while one instance is open a second is refused with ERR_STORE_LOCKED, and the first is not disturbed',
+  S26:
+    'reads "eventual": an instance reads its own writes at once, and never an older version than it has read, or none, before the record expires',
+  S27:
+    "head(), where there is one, gives what get() gives, without inputRequests, inputResponses, result and error",
+  S28:
+    "commit(), where there is one, does what update() does, and returns the new version",
+  S29:
+    "watch(), where there is one, calls back after a change, never inside a call, and never after it was ended",
 });

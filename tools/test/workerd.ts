@@ -14,6 +14,19 @@ export const CONFIG = {
   compatibility_date: "2026-10-01",
 } as const;
 
+/** The Worker of the suite: its bindings are those of `tests/support/workerd_bindings.ts`. */
+const SUITE = {
+  ...CONFIG,
+  durable_objects: {
+    bindings: [{ name: "OBJECTS", class_name: "TestObject" }],
+  },
+  migrations: [{ tag: "v1", new_sqlite_classes: ["TestObject"] }],
+  kv_namespaces: [{ binding: "KV", id: "suite" }],
+};
+
+/** Where the files that need the bindings are. */
+const BOUND = "tests/workerd/";
+
 /** The command that makes one file of a Worker's source and all that it imports. */
 export function bundleCommand(
   root: string,
@@ -41,20 +54,34 @@ export function bundleCommand(
   };
 }
 
+function needsBindings(files: readonly string[]): boolean {
+  return files.some((file) => file.startsWith(BOUND));
+}
+
 /** The Worker's source: it loads every file at module scope, and runs the cases inside a request. */
 function entry(root: string, files: readonly string[]): string {
   const url = (file: string) =>
     JSON.stringify(pathToFileURL(join(root, file)).href);
-  // What is about workerd itself comes first: it watches the entry modules load.
+  // One watches the entry modules load, so none may have loaded before it.
+  const first = (file: string) => file === `${BOUND}module_scope_test.ts`;
   const order = [
-    ...files.filter((file) => file.startsWith("tests/workerd/")),
-    ...files.filter((file) => !file.startsWith("tests/workerd/")),
+    ...files.filter(first),
+    ...files.filter((file) => !first(file)),
   ];
+  const bound = needsBindings(files);
   const loads = order.map((file) =>
     `await load(${JSON.stringify(file)}, () => import(${url(file)}));`
   );
   return `
 import { collected } from ${url("tests/support/runner.ts")};
+${
+    bound
+      ? `import { TestObject, useBindings } from ${
+        url("tests/support/workerd_bindings.ts")
+      };
+export { TestObject };`
+      : ""
+  }
 const cases = [];
 async function load(file, module) {
   try {
@@ -66,7 +93,8 @@ async function load(file, module) {
 }
 ${loads.join("\n")}
 export default {
-  async test() {
+  async test(_controller, env) {
+    ${bound ? "useBindings(env);" : ""}
     let failed = 0;
     for (const { file, name, body } of cases) {
       let outcome = "skipped", error;
@@ -100,7 +128,10 @@ export function workerdCommands(
   const source = join(folder, "entry.js");
   writeFileSync(source, entry(root, files));
   const config = join(folder, "wrangler.jsonc");
-  writeFileSync(config, JSON.stringify(CONFIG));
+  writeFileSync(
+    config,
+    JSON.stringify(needsBindings(files) ? SUITE : CONFIG),
+  );
   return [
     bundleCommand(root, source, join(folder, "bundle.js")),
     {

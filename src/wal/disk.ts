@@ -4,12 +4,15 @@ import {
   chmodSync,
   closeSync,
   fdatasync,
+  fdatasyncSync,
   fstatSync,
   fsync,
   ftruncateSync,
   mkdirSync,
   openSync,
   read,
+  readdirSync,
+  readSync,
   renameSync,
   rmSync,
   writeSync,
@@ -27,6 +30,8 @@ export interface DiskFile {
    * @returns How many bytes were read; 0 at the end of the file.
    */
   read(into: Uint8Array, position: number): Promise<number>;
+  /** The same, and the process waits for it. */
+  readNow(into: Uint8Array, position: number): number;
   /**
    * Writes to the page cache.
    *
@@ -37,6 +42,10 @@ export interface DiskFile {
   truncate(size: number): void;
   /** Resolves when everything written is on the disk. */
   sync(): Promise<void>;
+  /** The same, and the process waits for it. */
+  syncNow(): void;
+  /** Whether the file still has a name: without one, nothing finds it after a restart. */
+  hasName(): boolean;
   /** Closes the file. */
   close(): void;
 }
@@ -51,6 +60,10 @@ export interface Disk {
   makeDir(path: string): string[];
   /** Opens a file for reading and writing, and makes it, for the owner alone, if it is missing. */
   open(path: string): DiskFile;
+  /** Opens a file that is there, for reading alone. */
+  openToRead(path: string): DiskFile;
+  /** The names in a folder, in no order; none if there is no folder. */
+  list(path: string): string[];
   /** Renames a file over another in one step. */
   rename(from: string, to: string): void;
   /** Removes a file, if it is there. */
@@ -74,6 +87,15 @@ export const realDisk: Disk = {
     return changed;
   },
   open: (path) => openFile(path),
+  openToRead: (path) => diskFile(openSync(path, "r")),
+  list(path) {
+    try {
+      return readdirSync(path);
+    } catch (error) {
+      if (codeOf(error) === "ENOENT") return [];
+      throw error;
+    }
+  },
   rename: (from, to) => renameSync(from, to),
   remove: (path) => rmSync(path, { force: true }),
   restrict: (path) => chmodSync(path, 0o600),
@@ -91,13 +113,15 @@ export const realDisk: Disk = {
 
 function openFile(path: string): DiskFile {
   // "a+" would write at the end whatever the position, "r+" needs the file.
-  let fd: number;
   try {
-    fd = openSync(path, "r+");
+    return diskFile(openSync(path, "r+"));
   } catch (error) {
-    if ((error as { code?: unknown }).code !== "ENOENT") throw error;
-    fd = openSync(path, "wx+", 0o600);
+    if (codeOf(error) !== "ENOENT") throw error;
+    return diskFile(openSync(path, "wx+", 0o600));
   }
+}
+
+function diskFile(fd: number): DiskFile {
   return {
     size: () => fstatSync(fd).size,
     async read(into, position) {
@@ -111,11 +135,27 @@ function openFile(path: string): DiskFile {
       }
       return length;
     },
+    readNow(into, position) {
+      let length = 0;
+      while (length < into.length) {
+        const left = into.length - length;
+        const more = readSync(fd, into, length, left, position + length);
+        if (more === 0) break;
+        length += more;
+      }
+      return length;
+    },
     write: (bytes, position) => writeSync(fd, bytes, 0, bytes.length, position),
     truncate: (size) => ftruncateSync(fd, size),
     sync: () => settled((done) => fdatasync(fd, done)),
+    syncNow: () => fdatasyncSync(fd),
+    hasName: () => fstatSync(fd).nlink > 0,
     close: () => closeSync(fd),
   };
+}
+
+function codeOf(error: unknown): unknown {
+  return (error as { code?: unknown }).code;
 }
 
 /** Makes a promise of a callback. */

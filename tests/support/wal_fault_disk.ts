@@ -3,14 +3,28 @@
 import { type Disk, type DiskFile, realDisk } from "../../src/wal/disk.ts";
 
 /** The operations that can fail. */
-export type FaultPoint =
-  | "write"
-  | "sync"
-  | "truncate"
-  | "rename"
-  | "syncDir"
-  | "remove"
-  | "makeDir";
+export const FAULT_POINTS = [
+  "makeDir",
+  "list",
+  "open",
+  "openToRead",
+  "rename",
+  "remove",
+  "restrict",
+  "syncDir",
+  "size",
+  "read",
+  "readNow",
+  "write",
+  "truncate",
+  "sync",
+  "syncNow",
+  "hasName",
+  "close",
+] as const;
+
+/** One of them. */
+export type FaultPoint = typeof FAULT_POINTS[number];
 
 /** One call of an operation, before it is carried out. */
 export interface FaultCall {
@@ -21,9 +35,9 @@ export interface FaultCall {
 }
 
 /**
- * What an operation meets: it may throw, and for `sync` and `syncDir` return a
- * promise that is waited for. A number from a `write` makes it write no more
- * than that.
+ * What an operation meets: it may throw, and for `read`, `sync` and `syncDir`
+ * return a promise that is waited for. A number from a `write` makes it write
+ * no more than that.
  */
 export type Fault = (call: FaultCall) => void | number | Promise<void>;
 
@@ -32,15 +46,9 @@ export class FaultDisk implements Disk {
   /** What an operation meets from now on; without an entry, nothing. */
   readonly faults: { [point in FaultPoint]?: Fault } = {};
   /** How often each operation was called. */
-  readonly calls: Record<FaultPoint, number> = {
-    write: 0,
-    sync: 0,
-    truncate: 0,
-    rename: 0,
-    syncDir: 0,
-    remove: 0,
-    makeDir: 0,
-  };
+  readonly calls: Record<FaultPoint, number> = Object.fromEntries(
+    FAULT_POINTS.map((point) => [point, 0]),
+  ) as Record<FaultPoint, number>;
   /** How many files are open. */
   openFiles = 0;
 
@@ -49,12 +57,56 @@ export class FaultDisk implements Disk {
     return realDisk.makeDir(path);
   }
 
+  list(path: string): string[] {
+    this.#meet("list", path);
+    return realDisk.list(path);
+  }
+
   open(path: string): DiskFile {
-    const file = realDisk.open(path);
+    this.#meet("open", path);
+    return this.#file(path, realDisk.open(path));
+  }
+
+  openToRead(path: string): DiskFile {
+    this.#meet("openToRead", path);
+    return this.#file(path, realDisk.openToRead(path));
+  }
+
+  rename(from: string, to: string): void {
+    this.#meet("rename", from);
+    realDisk.rename(from, to);
+  }
+
+  remove(path: string): void {
+    this.#meet("remove", path);
+    realDisk.remove(path);
+  }
+
+  restrict(path: string): void {
+    this.#meet("restrict", path);
+    realDisk.restrict(path);
+  }
+
+  async syncDir(path: string): Promise<void> {
+    await this.#meet("syncDir", path);
+    await realDisk.syncDir(path);
+  }
+
+  #file(path: string, file: DiskFile): DiskFile {
     this.openFiles++;
     return {
-      size: () => file.size(),
-      read: (into, position) => file.read(into, position),
+      size: () => {
+        this.#meet("size", path);
+        return file.size();
+      },
+      read: async (into, position) => {
+        await this.#meet("read", path);
+        return await file.read(into, position);
+      },
+      readNow: (into, position) => {
+        this.#meet("readNow", path);
+        return file.readNow(into, position);
+      },
       write: (bytes, position) => {
         const most = this.#meet("write", path, (length) => {
           file.write(bytes.subarray(0, length), position);
@@ -72,30 +124,21 @@ export class FaultDisk implements Disk {
         await this.#meet("sync", path);
         await file.sync();
       },
+      syncNow: () => {
+        this.#meet("syncNow", path);
+        file.syncNow();
+      },
+      hasName: () => {
+        this.#meet("hasName", path);
+        return file.hasName();
+      },
       close: () => {
         this.openFiles--;
+        // The system takes a file back, whatever it says of it.
         file.close();
+        this.#meet("close", path);
       },
     };
-  }
-
-  rename(from: string, to: string): void {
-    this.#meet("rename", from);
-    realDisk.rename(from, to);
-  }
-
-  remove(path: string): void {
-    this.#meet("remove", path);
-    realDisk.remove(path);
-  }
-
-  restrict(path: string): void {
-    realDisk.restrict(path);
-  }
-
-  async syncDir(path: string): Promise<void> {
-    await this.#meet("syncDir", path);
-    await realDisk.syncDir(path);
   }
 
   #meet(

@@ -336,9 +336,12 @@ function inMemory(bytes: Buffer): DiskFile {
       into.set(found);
       return Promise.resolve(found.length);
     },
+    readNow: no,
     write: no,
     truncate: no,
     sync: no,
+    syncNow: no,
+    hasName: no,
     close: no,
   };
 }

@@ -13,6 +13,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { buildPackage } from "../../tools/npm/build.ts";
 import { programOf } from "../../tools/test/runtimes.ts";
 import {
   type ExampleProject,
@@ -36,12 +37,7 @@ async function printedServer(): Promise<string> {
 
 /** Puts into a folder what `npm install` would put there. */
 async function installTarball(folder: string): Promise<void> {
-  const tarball = join(folder, "package.tgz");
-  execFileSync(
-    process.execPath,
-    ["pack", "--quiet", "--allow-dirty", "--no-source-maps", "-o", tarball],
-    { cwd: root, stdio: "pipe" },
-  );
+  const { tarball } = buildPackage(root, join(folder, "npm"));
   const modules = join(folder, "node_modules");
   const target = join(modules, OWN_NAME);
   await mkdir(target, { recursive: true });

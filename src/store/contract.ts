@@ -36,8 +36,9 @@ export interface TaskStoreTraits {
    */
   readonly writers?: "exclusive" | "shared";
   /**
-   * `false` says that two writers of one version may both win (against S15): a
-   * database without an atomic write. Nothing but a single process may use it.
+   * `false` says that two writers of one version may both win, and two creators
+   * of one id (against S9, S15): a database without an atomic write. Nothing
+   * but a single process may write to it.
    *
    * @default true
    */
@@ -46,10 +47,12 @@ export interface TaskStoreTraits {
    * What a read may miss.
    *
    * - `"latest"`: nothing. What was acknowledged is read, whoever wrote it.
-   * - `"eventual"`, **S26:** for a time, what another instance wrote or deleted.
+   * - `"eventual"`, **S26:** for a time, of an hour at most, what another
+   *   instance wrote or deleted; one that is opened again is another instance.
    *   An instance reads its own writes at once, and a version that it has seen
    *   never goes back for it: once it has read a record, no later read of it
-   *   gives an older one, or none before the record expires.
+   *   gives an older one, or none before the record expires. What is refused
+   *   (S9, S14, S16) is refused by what the instance has seen.
    *
    * @default "latest"
    */
@@ -164,9 +167,10 @@ export interface TaskStore {
    * Deletes what is expired.
    *
    * - **S17.** Every expired record is deleted, and none that lives; the count
-   *   is exact, and the ids are free again. (A shared store may leave what
-   *   expired in the last 10 minutes to a later sweep: another instance's clock
-   *   may be behind, rule I12.)
+   *   is exact, and the ids are free again. (A store that is shared or whose
+   *   reads are eventual may leave what expired in the last 10 minutes to a later
+   *   sweep: another instance's clock may be behind, rule I12, and a raised TTL
+   *   under way.)
    * - **S18.** Sweeps at the same time count each record once. An update that
    *   was acknowledged is not lost to a sweep that runs beside it.
    *

@@ -6,14 +6,16 @@ import type { ConformanceSeam } from "./fixture.ts";
 
 /**
  * What a store claims by a trait: `durable`, `writers: "shared"`, `writers:
- * "exclusive"`, `maxRecordBytes`; and `compareAndSwap`, which it claims unless
- * it says `false`.
+ * "exclusive"`, `maxRecordBytes`, `reads: "eventual"`; and what it claims unless
+ * it says otherwise: `compareAndSwap`, and `latestReads` (`reads: "latest"`).
  */
 export type ConformanceClaim =
   | "durable"
   | "shared"
   | "exclusive"
   | "compareAndSwap"
+  | "latestReads"
+  | "eventualReads"
   | "maxRecordBytes";
 
 /** One check of the kit, as data. */

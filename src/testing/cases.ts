@@ -4,6 +4,7 @@ import type { ConformanceCase, ConformanceCheck } from "./case.ts";
 import { COPY_CASES } from "./cases/copies.ts";
 import { CREATE_CASES } from "./cases/create.ts";
 import { DURABLE_CASES } from "./cases/durable.ts";
+import { EVENTUAL_CASES } from "./cases/eventual.ts";
 import { EXPIRY_CASES } from "./cases/expiry.ts";
 import { INSTANCE_CASES } from "./cases/instances.ts";
 import { JSON_CASES } from "./cases/json.ts";
@@ -27,6 +28,7 @@ export const CASES: readonly ConformanceCase[] = [
   ...SWEEP_CASES,
   ...DURABLE_CASES,
   ...INSTANCE_CASES,
+  ...EVENTUAL_CASES,
   ...RANDOM_CASES,
 ];
 

@@ -79,7 +79,7 @@ export const CLAUSES: Readonly<Record<ClauseId, string>> = Object.freeze({
   S25:
     'writers "exclusive": while one instance is open a second is refused with ERR_STORE_LOCKED, and the first is not disturbed',
   S26:
-    'reads "eventual": an instance reads its own writes at once, and never an older version than it has read, or none, before the record expires',
+    'reads "eventual": an instance reads its own writes at once, what others wrote within an hour, and never an older version than it has read, or none, before the record expires',
   S27:
     "head(), where there is one, gives what get() gives, without inputRequests, inputResponses, result and error",
   S28:

@@ -12,7 +12,8 @@ export interface TaskStoreFixture {
   /** The store: a new one, over new and empty data. */
   readonly store: TaskStore;
   /**
-   * Opens the same data again. The kit has closed the store before.
+   * Opens the same data again. The kit has closed the store before. A store of
+   * eventual reads lets arrive what was written before.
    *
    * @returns A new instance.
    */
@@ -26,7 +27,8 @@ export interface TaskStoreFixture {
    */
   secondInstance?(): TaskStore | Promise<TaskStore>;
   /**
-   * Puts the store's own clock forward. Until then it shows the real time.
+   * Puts the store's own clock forward. Until then it shows the real time. For
+   * a store of eventual reads that time passes for what is under way, too.
    *
    * @param ms By how much, in milliseconds.
    */

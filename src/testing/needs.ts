@@ -11,7 +11,15 @@ const CLAIM_WORDS: Readonly<Record<ConformanceClaim, string>> = {
   shared: 'writers: "shared"',
   exclusive: 'writers: "exclusive"',
   compareAndSwap: "compareAndSwap",
+  latestReads: 'reads: "latest"',
+  eventualReads: 'reads: "eventual"',
   maxRecordBytes: "maxRecordBytes",
+};
+
+/** What a store says where it does not claim what others do. */
+const DISCLAIM_WORDS: Partial<Readonly<Record<ConformanceClaim, string>>> = {
+  compareAndSwap: "compareAndSwap: false",
+  latestReads: 'reads: "eventual"',
 };
 
 /** Why a case does not run. */
@@ -36,8 +44,8 @@ export function judgeNeeds(
   const unclaimed = one.claims.filter((claim) => !claims(traits, claim));
   if (unclaimed.length > 0) {
     const reason = unclaimed.map((claim) =>
-      claim === "compareAndSwap"
-        ? "the store declares compareAndSwap: false"
+      DISCLAIM_WORDS[claim]
+        ? `the store declares ${DISCLAIM_WORDS[claim]}`
         : `the store's traits do not declare ${CLAIM_WORDS[claim]}`
     ).join(", and ");
     return { status: "notClaimed", reason };
@@ -67,6 +75,10 @@ function claims(traits: TaskStoreTraits, claim: ConformanceClaim): boolean {
       return traits.writers === claim;
     case "compareAndSwap":
       return traits.compareAndSwap !== false;
+    case "latestReads":
+      return traits.reads !== "eventual";
+    case "eventualReads":
+      return traits.reads === "eventual";
     case "maxRecordBytes":
       return traits.maxRecordBytes !== undefined;
   }

@@ -25,8 +25,8 @@ const VITEST = fileURLToPath(
 );
 
 /** How many checks concern the example's store, and how many do not. */
-const PASSED = 78;
-const NOT_CLAIMED = 1;
+const PASSED = 79;
+const NOT_CLAIMED = 5;
 
 /** Runs a body in a copy of the example, from which the packages are found by their names. */
 async function inProject(body: (folder: string) => Promise<void>) {
@@ -96,7 +96,7 @@ const counts: Readonly<Record<string, readonly RegExp[]>> = {
   deno: [
     new RegExp(`${PASSED + NOT_CLAIMED} passed \\| 0 failed`),
     /not claimed: .*"exclusive".* ignored/,
-    /ignored \(1 step\)/,
+    new RegExp(`ignored \\(${NOT_CLAIMED} steps\\)`),
   ],
   node: [
     new RegExp(`pass ${PASSED}\n`),

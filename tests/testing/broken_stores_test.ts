@@ -4,6 +4,10 @@ import assert from "node:assert/strict";
 import { checkTaskStore, conformanceChecks } from "../../testing.ts";
 import { BROKEN_STORES } from "../support/broken_stores/mod.ts";
 import {
+  eventualFactoryOf,
+  EventualStore,
+} from "../support/broken_stores/eventual_store.ts";
+import {
   EXCLUSIVE,
   factoryOf,
   SHARED,
@@ -12,12 +16,14 @@ import {
 import { describe, it } from "../support/runner.ts";
 
 describe("checkTaskStore()", () => {
-  for (const traits of [SHARED, EXCLUSIVE]) {
-    it(`finds nothing in the sound store that the broken ones are made of (${traits.writers})`, async () => {
-      const report = await checkTaskStore(
-        "sound",
-        factoryOf(SoundStore, traits),
-      );
+  const sound = {
+    shared: factoryOf(SoundStore, SHARED),
+    exclusive: factoryOf(SoundStore, EXCLUSIVE),
+    eventual: eventualFactoryOf(EventualStore),
+  };
+  for (const [kind, factory] of Object.entries(sound)) {
+    it(`finds nothing in the sound store that the broken ones are made of (${kind})`, async () => {
+      const report = await checkTaskStore("sound", factory);
       assert.deepEqual(
         report.results.filter(({ status }) =>
           status === "failed" || status === "skipped"

@@ -42,8 +42,14 @@ for (
     `WalTaskStore ${JSON.stringify(options)}`,
     factoryOf(options),
     {
-      claims: ["compareAndSwap", "durable", "exclusive", "maxRecordBytes"],
-      checks: 70,
+      claims: [
+        "compareAndSwap",
+        "durable",
+        "exclusive",
+        "latestReads",
+        "maxRecordBytes",
+      ],
+      checks: 71,
     },
   );
 }

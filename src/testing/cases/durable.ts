@@ -49,7 +49,7 @@ const FULL: TaskRecord = conformanceRecord({
   futureField: [{ x: [] }],
 });
 
-const DURABLE: readonly Omit<CaseInit, "clause" | "claims" | "seams">[] = [
+const DURABLE: readonly Omit<CaseInit, "clause" | "seams">[] = [
   {
     id: "reopen-fields",
     does: "every field of a record is there again",
@@ -231,21 +231,33 @@ const DURABLE: readonly Omit<CaseInit, "clause" | "claims" | "seams">[] = [
     },
   },
   {
-    id: "reopen-rules",
-    does: "ids, versions and TTLs hold as before",
-    hint:
-      "What create(), update() and sweep() go by has to come back too: known ids, versions, expiry times.",
+    id: "reopen-duplicate",
+    does: "an id that exists is refused as before",
+    claims: ["latestReads"],
+    hint: "What create() goes by has to come back too.",
     async run({ store, reopen }) {
-      await store.create(conformanceRecord({ version: 5 }));
-      await store.update("a", {}, 5);
-      await store.create(conformanceRecord({ taskId: "short", ttlMs: 1_000 }));
-      await store.update("short", { ttlMs: 2_000 }, 1, CREATED_MS);
+      const record = conformanceRecord({ version: 3 });
+      await store.create(record);
       const again = await reopen();
       await expectRefused(
         `create() of an id that exists ${AGAIN}`,
         again.create(conformanceRecord()),
         "ERR_DUPLICATE_TASK_ID",
       );
+      expectEqual('get("a") after it', await again.get("a"), record);
+    },
+  },
+  {
+    id: "reopen-rules",
+    does: "versions and TTLs hold as before",
+    hint:
+      "What update() and sweep() go by has to come back too: versions, expiry times.",
+    async run({ store, reopen }) {
+      await store.create(conformanceRecord({ version: 5 }));
+      await store.update("a", {}, 5);
+      await store.create(conformanceRecord({ taskId: "short", ttlMs: 1_000 }));
+      await store.update("short", { ttlMs: 2_000 }, 1, CREATED_MS);
+      const again = await reopen();
       await expectRefused(
         `update() at the version before the last ${AGAIN}`,
         again.update("a", {}, 5),
@@ -284,7 +296,7 @@ export const DURABLE_CASES: readonly ConformanceCase[] = defineCases(
   DURABLE.map((one) => ({
     ...one,
     clause: "S23",
-    claims: ["durable"],
+    claims: ["durable", ...one.claims ?? []],
     seams: ["reopen"],
   })),
 );

@@ -179,6 +179,7 @@ export const INSTANCE_CASES: readonly ConformanceCase[] = defineCases([
   ...SHARED.map((one) => ({
     ...one,
     clause: "S24" as const,
+    claims: [...one.claims ?? [], "latestReads" as const],
     seams: ["secondInstance" as const],
   })),
   {

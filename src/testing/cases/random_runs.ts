@@ -108,7 +108,7 @@ const RUNS: readonly (Omit<CaseInit, "run" | "hint"> & RandomRun)[] = [
     id: "random-shared",
     clause: "S24",
     does: `${STEPS} random steps in turn on two instances do what a model does`,
-    claims: ["shared"],
+    claims: ["shared", "latestReads"],
     seams: ["secondInstance"],
     instances: 2,
     reopens: false,

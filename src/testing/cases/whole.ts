@@ -18,6 +18,10 @@ const TRAITS: Readonly<
     (value) => value === "shared" || value === "exclusive",
   ],
   compareAndSwap: ["true or false", (value) => typeof value === "boolean"],
+  reads: [
+    '"latest" or "eventual"',
+    (value) => value === "latest" || value === "eventual",
+  ],
   maxRecordBytes: [
     "a whole number of 65,536 or more",
     (value) => Number.isSafeInteger(value) && (value as number) >= 65_536,
@@ -114,8 +118,9 @@ export const WHOLE_CASES: readonly ConformanceCase[] = defineCases([
         );
       }
       const copy = (traits: TaskStoreTraits): TaskStoreTraits => {
-        const { durable, writers, compareAndSwap, maxRecordBytes } = traits;
-        return { durable, writers, compareAndSwap, maxRecordBytes };
+        const { durable, writers, compareAndSwap, reads, maxRecordBytes } =
+          traits;
+        return { durable, writers, compareAndSwap, reads, maxRecordBytes };
       };
       const before = copy(traits);
       await bare.create(conformanceRecord());

@@ -1,5 +1,6 @@
 /** Stores that are wrong, each with one fault. The kit has to find every one of them. */
 
+import { EVENTUAL_FAULTS } from "./eventual_faults.ts";
 import type { BrokenStore } from "./fault.ts";
 import { REOPEN_FAULTS } from "./reopen_faults.ts";
 import { TIME_FAULTS } from "./time_faults.ts";
@@ -14,4 +15,5 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
   ...VALUE_FAULTS,
   ...TIME_FAULTS,
   ...REOPEN_FAULTS,
+  ...EVENTUAL_FAULTS,
 ];

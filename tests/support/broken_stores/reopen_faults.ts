@@ -110,6 +110,21 @@ export const REOPEN_FAULTS: readonly BrokenStore[] = [
     EXCLUSIVE,
   ),
   broken(
+    "create() knows the ids of its own instance alone",
+    ["reopen-duplicate"],
+    class extends SoundStore {
+      readonly #created = new Set<string>();
+      override async create(record: TaskRecord): Promise<void> {
+        if (!this.closed && !this.#created.has(record.taskId)) {
+          this.remove(record.taskId);
+        }
+        await super.create(record);
+        this.#created.add(record.taskId);
+      }
+    },
+    EXCLUSIVE,
+  ),
+  broken(
     "TTLs that were changed are the first ones again",
     ["reopen-rules"],
     class extends Forgetful {

@@ -27,6 +27,7 @@ const STEPS: readonly (readonly [name: string, args: readonly string[]])[] = [
     "src",
     "README.md",
   ]],
+  ["documentation of every member", ["run", "-A", "tools/check_docs.ts"]],
   ["imports", ["run", "-A", "tools/check_imports.ts"]],
   ["text", ["run", "-A", "tools/check_text.ts"]],
   ["publishing", ["publish", "--dry-run", "--allow-dirty"]],

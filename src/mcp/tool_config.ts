@@ -206,19 +206,47 @@ export interface TaskToolTaskOptions {
  * ```
  */
 export interface TaskToolConfig<Input extends SchemaLike | undefined> {
-  /** The tool's name, for people. */
+  /**
+   * The tool's name, for people.
+   *
+   * @default none, and clients show `name`
+   */
   readonly title?: string;
-  /** What the tool does, for the model. */
+  /**
+   * What the tool does, for the model.
+   *
+   * @default none
+   */
   readonly description?: string;
-  /** What the tool takes; the SDK checks it before the worker starts. */
+  /**
+   * What the tool takes; the SDK checks it before the worker starts.
+   *
+   * @default the tool takes no arguments
+   */
   readonly inputSchema?: Input;
-  /** What the tool gives as `structuredContent`. */
+  /**
+   * What the tool gives as `structuredContent`.
+   *
+   * @default nothing is said, and nothing is checked
+   */
   readonly outputSchema?: SchemaLike;
-  /** Hints for clients. */
+  /**
+   * Hints for clients.
+   *
+   * @default none
+   */
   readonly annotations?: object;
-  /** Icons for clients. */
+  /**
+   * Icons for clients.
+   *
+   * @default none
+   */
   readonly icons?: readonly object[];
-  /** Metadata. */
+  /**
+   * Metadata.
+   *
+   * @default none
+   */
   readonly _meta?: Readonly<Record<string, unknown>>;
   /**
    * How the tool's tasks are created.

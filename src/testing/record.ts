@@ -12,7 +12,10 @@ export const DAY_MS: number = 86_400_000;
 /** Fields for a record: those that the engine knows, with any value, and any others. */
 export type ConformanceRecordFields =
   & { readonly [Name in keyof TaskRecord]?: unknown }
-  & { readonly [name: string]: unknown };
+  & {
+    /** Any other field: a store keeps what it does not know. */
+    readonly [name: string]: unknown;
+  };
 
 /**
  * Makes a record for tests of a store: a task that works, at version 1, created

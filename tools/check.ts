@@ -13,6 +13,12 @@ const ROOT = fileURLToPath(new URL("../", import.meta.url));
 const config = JSON.parse(readFileSync(join(ROOT, "deno.json"), "utf8"));
 const entries = Object.values(config.exports as Record<string, string>);
 
+/** The documents whose examples run. */
+const documents = spawnSync("git", ["grep", "-lx", "```ts", "--", "*.md"], {
+  cwd: ROOT,
+  encoding: "utf8",
+}).stdout.split("\n").filter(Boolean);
+
 /** Each step: what it shows, and the arguments of `deno` that show it. */
 const STEPS: readonly (readonly [name: string, args: readonly string[]])[] = [
   ["format", ["fmt", "--check"]],
@@ -25,12 +31,13 @@ const STEPS: readonly (readonly [name: string, args: readonly string[]])[] = [
     "--doc",
     ...entries,
     "src",
-    "README.md",
+    ...documents,
   ]],
   ["documentation of every member", ["run", "-A", "tools/check_docs.ts"]],
   ["imports", ["run", "-A", "tools/check_imports.ts"]],
   ["text", ["run", "-A", "tools/check_text.ts"]],
-  ["publishing", ["publish", "--dry-run", "--allow-dirty"]],
+  ["documents", ["run", "-A", "tools/check_documents.ts"]],
+  ["publishing", ["run", "-A", "tools/check_publish.ts"]],
 ];
 
 let failed = 0;

@@ -14,7 +14,7 @@ const config = JSON.parse(readFileSync(join(ROOT, "deno.json"), "utf8"));
 const entries = Object.values(config.exports as Record<string, string>);
 
 /** The documents whose examples run. */
-const documents = spawnSync("git", ["grep", "-lx", "```ts", "--", "*.md"], {
+const documents = spawnSync("git", ["grep", "-l", "^```ts$", "--", "*.md"], {
   cwd: ROOT,
   encoding: "utf8",
 }).stdout.split("\n").filter(Boolean);

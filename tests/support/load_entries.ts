@@ -1,5 +1,6 @@
 /** Loads every entry and makes a lifecycle: a process that does just this has nothing to wait for. */
 import { MemoryTaskStore, TaskLifecycle } from "../../mod.ts";
+import "../../cloudflare.ts";
 import "../../mcp.ts";
 import "../../testing.ts";
 import "../../wal.ts";

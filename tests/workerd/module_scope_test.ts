@@ -61,6 +61,7 @@ const undo = [
   watchDates(),
 ];
 const { MemoryTaskStore, TaskLifecycle } = await import("../../mod.ts");
+await import("../../cloudflare.ts");
 await import("../../mcp.ts");
 await import("../../testing.ts");
 await import("../../wal.ts");

@@ -20,6 +20,7 @@ const ENTRIES: Readonly<Record<string, readonly string[]>> = {
 /** Entries whose whole graph needs no runtime: no `node:` module is reached from them. */
 export const RUNTIME_FREE: readonly string[] = [
   "mod.ts",
+  "cloudflare.ts",
   "mcp.ts",
   "testing.ts",
 ];

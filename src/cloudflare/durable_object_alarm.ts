@@ -1,0 +1,118 @@
+/**
+ * A Durable Object has one alarm. The store and its host share it: the earlier
+ * of their two times is set, and the later one is kept until its turn comes.
+ */
+
+import type { DurableObjectReadWrite } from "./shape.ts";
+
+/**
+ * What expires within a minute of each other is swept at once, a little after:
+ * a time that a host is unlikely to choose, so that the two can be told apart.
+ */
+const SWEEP_EVERY_MS = 60_000;
+const SWEEP_OFFSET_MS = 741;
+/** The platform takes no time that is arbitrarily far away; the alarm then rings for nothing, and is set again. */
+const FARTHEST_MS = 30 * 24 * 60 * 60 * 1_000;
+
+/** What is kept of the alarm beside the platform's own. */
+interface AlarmState {
+  /** The time that the store has set last, its own or the host's; `null`: none since it rang. */
+  readonly set: number | null;
+  /** The host's time; `null`: none. */
+  readonly host: number | null;
+}
+
+const NONE: AlarmState = { set: null, host: null };
+
+/**
+ * When to sweep what expires at a time.
+ *
+ * @param expiresAt The time.
+ * @param now The same clock's time now.
+ * @returns When the alarm has to ring, by the platform's clock.
+ */
+export function sweepTime(expiresAt: number, now: number): number {
+  const wait = Math.ceil(expiresAt / SWEEP_EVERY_MS) * SWEEP_EVERY_MS +
+    SWEEP_OFFSET_MS -
+    now;
+  return Date.now() + Math.min(Math.max(wait, 0), FARTHEST_MS);
+}
+
+/** What a ringing alarm means for the host. */
+export interface Ringing {
+  /** Whether the host's time has come. */
+  readonly due: boolean;
+  /** The host's time as it was kept when it rang. */
+  readonly host: number | null;
+}
+
+/** The alarm of an object, within a transaction. */
+export class SharedAlarm {
+  readonly #txn: DurableObjectReadWrite;
+  readonly #key: string;
+
+  /**
+   * @param txn The transaction.
+   * @param key Where its state is kept.
+   */
+  constructor(txn: DurableObjectReadWrite, key: string) {
+    this.#txn = txn;
+    this.#key = key;
+  }
+
+  /**
+   * Makes it ring by a time, if it does not ring before anyway.
+   *
+   * @param at The store's time.
+   */
+  async ringBy(at: number): Promise<void> {
+    const current = await this.#txn.getAlarm();
+    if (current !== null && current <= at) return;
+    await this.reset(at, hostTime(await this.#read(), current));
+  }
+
+  /** The host's time; `null` if it has none. */
+  async host(): Promise<number | null> {
+    return hostTime(await this.#read(), await this.#txn.getAlarm());
+  }
+
+  /**
+   * Sets it to the earlier of both times.
+   *
+   * @param at The store's time; `null` if it needs none.
+   * @param host The host's time; `null` if it has none.
+   */
+  async reset(at: number | null, host: number | null): Promise<void> {
+    const times = [at, host].filter((time) => time !== null);
+    if (times.length === 0) {
+      await this.#txn.deleteAlarm();
+      await this.#txn.delete([this.#key]);
+      return;
+    }
+    const state: AlarmState = { set: Math.min(...times), host };
+    await this.#txn.setAlarm(state.set!);
+    await this.#txn.put({ [this.#key]: state });
+  }
+
+  /**
+   * Says whose time has come.
+   *
+   * @param scheduledTime For when the alarm that rings was set, where that is known.
+   */
+  async rings(scheduledTime: number | undefined): Promise<Ringing> {
+    const { set, host } = await this.#read();
+    // Nobody but the host sets it to another time than the store.
+    const direct = scheduledTime !== undefined && scheduledTime !== set;
+    return { due: direct || host !== null && host <= Date.now(), host };
+  }
+
+  async #read(): Promise<AlarmState> {
+    const found = await this.#txn.get([this.#key]);
+    return found.get(this.#key) as AlarmState | undefined ?? NONE;
+  }
+}
+
+/** The host's time: what it has set past the store, else what was kept. */
+function hostTime(state: AlarmState, current: number | null): number | null {
+  return current === null || current === state.set ? state.host : current;
+}

@@ -14,15 +14,15 @@ const WORKER = new URL("../support/wal_worker.ts", import.meta.url);
 
 /** Opens a directory in another process. */
 async function openElsewhere(dir: string): Promise<string> {
-  const child = startChild(CHILD, { args: ["try", dir] });
+  const child = startChild(CHILD, { args: ["try", dir, "0"] });
   const { code } = await child.exited;
   assert.equal(code, 0, child.stderr());
-  return child.lines[0];
+  return child.lines[0].split(" ")[0];
 }
 
 /** Opens a directory in a thread. */
 async function openInThread(dir: string): Promise<string> {
-  const worker = new Worker(WORKER, { workerData: dir });
+  const worker = new Worker(WORKER, { workerData: { dir } });
   const ended = once(worker, "exit");
   const [answer] = await once(worker, "message");
   await worker.terminate();
@@ -52,7 +52,7 @@ describe("WalTaskStore, one writer across processes", () => {
     withTempDir(async (dir) => {
       for (let i = 0; i < 3; i++) {
         const child = startChild(CHILD, { args: ["hold", dir] });
-        await child.line((line) => line === "held");
+        await child.line((line) => line === "created");
         const error = await WalTaskStore.open({ dir, lockTimeoutMs: 30 })
           .catch((error) => error);
         assert.equal(error.code, "ERR_STORE_LOCKED");
@@ -64,16 +64,38 @@ describe("WalTaskStore, one writer across processes", () => {
       }
     }));
 
+  it("a thread that holds it keeps this one out, until it closes or is terminated", () =>
+    withTempDir(async (dir) => {
+      for (const end of ["close", "terminate"]) {
+        const worker = new Worker(WORKER, { workerData: { dir, hold: true } });
+        const ended = once(worker, "exit");
+        const [answer] = await once(worker, "message");
+        assert.equal(answer, "held");
+        const refused = await WalTaskStore.open({ dir, lockTimeoutMs: 30 })
+          .catch((error) => error);
+        assert.equal(refused.code, "ERR_STORE_LOCKED");
+        const waiting = WalTaskStore.open({ dir, lockTimeoutMs: 60_000 });
+        if (end === "close") worker.postMessage("close");
+        else await worker.terminate();
+        const store = await waiting;
+        await worker.terminate();
+        assert.ok(await store.get("of the thread"));
+        await store.create(aRecord(end));
+        await store.close();
+        await ended;
+      }
+    }));
+
   it("waits for another process to close", () =>
     withTempDir(async (dir) => {
       const child = startChild(CHILD, { args: ["hold", dir] });
-      await child.line((line) => line === "held");
+      await child.line((line) => line === "created");
       const store = new WalTaskStore({ dir, lockTimeoutMs: 60_000 });
       const created = store.create(aRecord("a"));
       child.send("close");
       await created;
       await child.exited;
-      assert.deepEqual(child.lines, ["held", "closed"]);
+      assert.equal(child.lines.at(-1), "closed");
       await store.close();
     }));
 });

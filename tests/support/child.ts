@@ -27,6 +27,8 @@ export interface ChildOptions {
   readonly cwd?: string;
   /** Whether the script may call `gc()`; on Bun it is `Bun.gc(true)`. */
   readonly gc?: boolean;
+  /** The program, and what goes before the script; by default this runtime's. */
+  readonly command?: readonly [program: string, ...args: string[]];
 }
 
 /** A script that runs in a process of its own. */
@@ -80,6 +82,18 @@ export function scriptCommand(
   ];
 }
 
+function commandOf(
+  script: URL,
+  { args = [], gc, command }: ChildOptions,
+): [program: string, args: string[]] {
+  if (command) {
+    const [program, ...before] = command;
+    return [program, [...before, fileURLToPath(script), ...args]];
+  }
+  const [program, own] = scriptCommand(script, args);
+  return [program, gc ? withGc(own) : own];
+}
+
 function withGc(command: string[]): string[] {
   if (runtime === "node") return ["--expose-gc", ...command];
   if (runtime !== "deno") return command;
@@ -94,8 +108,7 @@ function withGc(command: string[]): string[] {
  * @returns The child; await its `exited` or `kill()` before the test ends.
  */
 export function startChild(script: URL, options: ChildOptions = {}): Child {
-  const [program, command] = scriptCommand(script, options.args);
-  const args = options.gc ? withGc(command) : command;
+  const [program, args] = commandOf(script, options);
   const child = spawn(program, args, {
     cwd: options.cwd,
     env: { ...process.env, ...options.env },

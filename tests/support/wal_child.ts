@@ -1,24 +1,34 @@
 /**
- * A process with a `WalTaskStore`: `wal_child.ts COMMAND DIR [FSYNC PREFIX]`.
+ * A process with a write-ahead-log store: `wal_child.ts COMMAND DIR …`.
  *
- * - `hold`: opens the directory, says `held`, and closes it on the first line of its input.
- * - `try`: opens it if it is free, and says `opened` or the code of the error.
- * - `run`: works until it is killed. Before each operation it says `issued ID VERSION`,
- *   after it `acknowledged ID VERSION`; the version of a deletion is 0.
+ * - `hold DIR [TASK]`: opens the directory, says `held` and the tasks `held 0` to `held 9` that are
+ *   there, creates the task, says `created`, and closes on the first line of its input.
+ * - `try DIR TIMEOUT`: opens it if it is free in time, and says `opened`, or the error's code and directory.
+ * - `run DIR FSYNC PREFIX`: works until it is killed. Before each operation it says
+ *   `issued ID VERSION`, after it `acknowledged ID VERSION`; the version of a deletion is 0.
  */
 
 import { writeSync } from "node:fs";
 import process from "node:process";
+import { LogTaskStore } from "../../src/wal/store.ts";
+import { realDisk } from "../../src/wal/disk.ts";
 import { WalTaskStore } from "../../wal.ts";
-import { CREATED_MS } from "./records.ts";
+import { aRecord, CREATED_MS } from "./records.ts";
 import { EXPIRED_MS, historyOf, patchOf, recordOf } from "./wal_history.ts";
+import { smallOptions } from "./wal_proof/proof_options.ts";
 
 const LANES = 8;
-const [command, dir, fsync, prefix] = process.argv.slice(2);
+const [command, dir, ...rest] = process.argv.slice(2);
 
 if (command === "hold") {
-  const store = await WalTaskStore.open({ dir });
-  say("held");
+  const store = await WalTaskStore.open({ dir, lockTimeoutMs: 60_000 });
+  const found: string[] = [];
+  for (let number = 0; number < 10; number++) {
+    if (await store.get(`held ${number}`)) found.push(`${number}`);
+  }
+  say(`held ${found}`);
+  if (rest.length > 0) await store.create(aRecord(rest[0]));
+  say("created");
   process.stdin.once("data", async () => {
     await store.close();
     say("closed");
@@ -26,24 +36,29 @@ if (command === "hold") {
   });
 } else if (command === "try") {
   try {
-    const store = await WalTaskStore.open({ dir, lockTimeoutMs: 0 });
+    const lockTimeoutMs = Number(rest[0]);
+    const store = await WalTaskStore.open({ dir, lockTimeoutMs });
     await store.close();
     say("opened");
   } catch (error) {
-    say((error as { code: string }).code);
+    const { code, dir } = error as { code: string; dir: string };
+    say(`${code} ${dir}`);
   }
 } else {
   say("opening");
-  const store = await WalTaskStore.open({
-    dir,
-    fsync: fsync === "true",
-    compactEvery: 100,
-  });
-  for (let lane = 0; lane < LANES; lane++) void work(store, lane);
+  const [fsync, prefix] = rest;
+  const options = smallOptions({ dir, fsync: fsync === "true" });
+  const store = new LogTaskStore(options, realDisk);
+  await store.ready();
+  for (let lane = 0; lane < LANES; lane++) void work(store, prefix, lane);
 }
 
 /** Takes one task after the other from its creation to its end. */
-async function work(store: WalTaskStore, lane: number): Promise<void> {
+async function work(
+  store: LogTaskStore,
+  prefix: string,
+  lane: number,
+): Promise<void> {
   for (let number = lane;; number += LANES) {
     const taskId = `${prefix} ${number}`;
     const { completed, expiring } = historyOf(taskId);

@@ -3,8 +3,10 @@
 import type { TaskPatch, TaskRecord } from "../../mod.ts";
 import { aRecord, CREATED_MS } from "./records.ts";
 
-/** When every task of a history that has come to its last version is expired. */
+/** When a task of a history that has come to its last version is expired, if it expires at all. */
 export const EXPIRED_MS: number = CREATED_MS + 10;
+/** When every task of a history is expired, also those that stay. */
+export const END_MS: number = CREATED_MS + 10 ** 12;
 
 /** What becomes of one task. */
 export interface History {
@@ -49,7 +51,7 @@ export function patchOf(taskId: string, version: number): TaskPatch {
  * @returns The record.
  */
 export function recordOf(taskId: string, version: number): TaskRecord {
-  let record = aRecord(taskId, { version });
+  let record = aRecord(taskId, { version, ttlMs: END_MS - CREATED_MS });
   for (let made = 2; made <= version; made++) {
     record = { ...record, ...patchOf(taskId, made) };
   }

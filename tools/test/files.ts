@@ -32,6 +32,8 @@ const FOLDERS: Readonly<Record<string, (runtime: RuntimeName) => boolean>> = {
   "tests/packed/": (runtime) => runtime === "deno",
   // Deno bundles the Worker, and starts workerd itself.
   "tests/examples/worker_": (runtime) => runtime === "deno",
+  // Deno starts the other runtimes itself.
+  "tests/crash/wal_runtimes_": (runtime) => runtime === "deno",
   // The tools run on Deno alone.
   "tests/tools/": (runtime) => runtime === "deno",
 };

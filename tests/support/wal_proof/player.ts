@@ -1,0 +1,345 @@
+/** Plays a script on a store, and holds the store against what it has acknowledged. */
+
+import { setImmediate } from "node:timers";
+import {
+  applyTaskPatch,
+  type TaskRecord,
+  type TaskStore,
+} from "../../../mod.ts";
+import { LogTaskStore } from "../../../src/wal/store.ts";
+import { CREATED_MS } from "../records.ts";
+import { ABSENT, Model, textOf } from "./model.ts";
+import { type ProofOptions, proofOptions } from "./proof_options.ts";
+import {
+  createdBy,
+  EXPIRED_MS,
+  type Operation,
+  patchOf,
+  type Step,
+} from "./script.ts";
+import type { SimDisk } from "./sim_disk.ts";
+
+/** The payloads that a head is without. */
+const PAYLOADS = ["inputRequests", "inputResponses", "result", "error"];
+
+/** A store with what it may have beyond the five methods. */
+type PlayedStore = TaskStore & Pick<LogTaskStore, "compact">;
+
+/** What the host of a store is told beside the answers. */
+export interface Heard {
+  /** For `onCompactionError`. */
+  readonly compactionError: (error: unknown) => void;
+  /** What `onDamage` got. */
+  readonly damages: unknown[];
+}
+
+/** The store, the script's host and the judge. */
+export class Player {
+  /** What the store may hold. */
+  readonly model: Model;
+  /** What must not have happened, and has. */
+  readonly violations: string[] = [];
+  /** Whether a call has met a fault, so that operations may fail. */
+  faulted = false;
+  /** What the host was told. */
+  readonly heard: Heard = {
+    compactionError: (error) => this.#failed("compaction", error),
+    damages: [],
+  };
+  readonly #disk: SimDisk;
+  readonly #options: ProofOptions;
+  /** What every task is in now, for who writes next. */
+  readonly #appended = new Map<string, string>();
+  #store: LogTaskStore | undefined;
+  #dying = false;
+  #serial = 0;
+
+  /**
+   * @param disk The disk.
+   * @param options How to open the store.
+   * @param model What it may hold.
+   */
+  constructor(disk: SimDisk, options: ProofOptions, model = new Model()) {
+    this.#disk = disk;
+    this.#options = options;
+    this.model = model;
+  }
+
+  /** The store, where it is open. */
+  get store(): LogTaskStore | undefined {
+    return this.#store;
+  }
+
+  /** Opens a store, and looks at every task in it. */
+  async open(): Promise<boolean> {
+    const store = new LogTaskStore(
+      proofOptions(this.#options, this.heard),
+      this.#disk.session(),
+    );
+    try {
+      await store.ready();
+    } catch (error) {
+      await store.close();
+      this.#failed("open", error);
+      return false;
+    }
+    this.#store = store;
+    for (const taskId of this.model.taskIds()) await this.#found(taskId);
+    return true;
+  }
+
+  /** Plays a whole script, from the opening to the closing. */
+  async play(script: readonly Step[]): Promise<void> {
+    if (!await this.open()) await this.open();
+    for (const step of script) await this.#step(step);
+    await this.close();
+  }
+
+  /** Closes the store. */
+  async close(): Promise<void> {
+    const store = this.#store;
+    this.#store = undefined;
+    if (!store) return;
+    await store.close().catch((error) => this.#failed("close", error));
+    if (this.#disk.openFiles !== 0) {
+      this.violations.push(`${this.#disk.openFiles} files are still open`);
+    }
+  }
+
+  /** What a kill leaves to the test: the lock is free, nothing is written any more. */
+  async abandon(): Promise<void> {
+    const store = this.#store;
+    this.#store = undefined;
+    this.#disk.kill();
+    await store?.close().catch(() => {});
+  }
+
+  async #step(step: Step): Promise<void> {
+    switch (step.do) {
+      case "idle":
+        for (let turn = 0; turn < step.turns; turn++) await nextTurn();
+        return;
+      case "settle":
+        this.#disk.settle();
+        this.model.settle();
+        return;
+      case "reopen":
+        await this.close();
+        if (!await this.open()) await this.open();
+        return;
+      case "kill":
+        await this.#die(step.during, step.kept);
+        if (!await this.open()) await this.open();
+        return;
+      case "together":
+        await this.#together(step.steps, step.apart ?? 0);
+        return;
+      default:
+        await this.#together([step], 0);
+    }
+  }
+
+  /** Dies in the middle of the next write, if one comes. The system keeps what it was given. */
+  async #die(during: readonly Operation[], kept: number): Promise<void> {
+    if (!this.#store) return;
+    this.#dying = true;
+    this.#disk.killInWrite(kept);
+    await this.#together(during, 0);
+    await this.abandon();
+    this.#dying = false;
+  }
+
+  async #together(
+    steps: readonly Operation[],
+    apart: number,
+  ): Promise<void> {
+    const failed = new Set<string>();
+    const running: Promise<void>[] = [];
+    for (const step of steps) {
+      if (!this.#store) return;
+      running.push(this.#run(this.#store, step, failed));
+      for (let hop = 0; hop < apart; hop++) await undefined;
+    }
+    await Promise.all(running);
+    if (this.#dying) return;
+    for (const taskId of failed) await this.#found(taskId, true);
+  }
+
+  /** Begins an operation before it returns, as a caller would. */
+  #run(
+    store: PlayedStore,
+    step: Operation,
+    failed: Set<string>,
+  ): Promise<void> {
+    const serial = ++this.#serial;
+    const now = CREATED_MS;
+    switch (step.do) {
+      case "compact":
+        return store.compact().then(
+          () => {},
+          (error) => this.#failed("compact", error),
+        );
+      case "sweep": {
+        const expired = [...this.#appended].filter(([, state]) =>
+          state !== ABSENT && parse(state).ttlMs === EXPIRED_MS - CREATED_MS
+        ).map(([taskId]) => taskId);
+        return this.#change(
+          expired.map((taskId) => [taskId, ABSENT]),
+          "sweep",
+          store.sweep(EXPIRED_MS).then((count) => {
+            if (count === expired.length) return;
+            this.violations.push(
+              `sweep() counts ${count}, expired are ${expired}`,
+            );
+          }),
+          failed,
+        );
+      }
+      case "get":
+        return this.#read(step.id, (id) => store.get(id, now), textOf);
+      case "head":
+        return this.#read(
+          step.id,
+          (id) => store.head ? store.head(id, now) : store.get(id, now),
+          (record) => textOf(record && headOf(record as TaskRecord)),
+        );
+      case "create": {
+        if (this.#state(step.id) !== ABSENT) return Promise.resolve();
+        const record = createdBy(step.id, serial, step.size);
+        return this.#change(
+          [[step.id, textOf(record)]],
+          "create",
+          store.create(record),
+          failed,
+        );
+      }
+      default: {
+        const state = this.#state(step.id);
+        if (state === ABSENT) return Promise.resolve();
+        const before = parse(state);
+        const patch = patchOf(step.id, serial, step.change, step.size);
+        const after = textOf(applyTaskPatch(before, patch));
+        const { version } = before;
+        const done = step.do === "commit" && store.commit
+          ? store.commit(step.id, patch, version, now).then((made) => {
+            if (made === version + 1) return;
+            this.violations.push(`commit() gives ${made} after ${version}`);
+          })
+          : store.update(step.id, patch, version, now).then((record) => {
+            if (textOf(record) === after) return;
+            this.violations.push(
+              `update() gives ${brief(textOf(record))}, not ${brief(after)}`,
+            );
+          });
+        return this.#change([[step.id, after]], step.do, done, failed);
+      }
+    }
+  }
+
+  async #change(
+    states: readonly (readonly [taskId: string, state: string])[],
+    name: string,
+    done: Promise<void>,
+    failed: Set<string>,
+  ): Promise<void> {
+    const acknowledge = states.map(([taskId, state]) => {
+      this.#appended.set(taskId, state);
+      return this.model.ask(taskId, state);
+    });
+    try {
+      await done;
+    } catch (error) {
+      const doubtful = states.some(([taskId]) => failed.has(taskId));
+      for (const [taskId] of states) failed.add(taskId);
+      this.#failed(name, error, doubtful);
+      return;
+    }
+    for (const one of acknowledge) one();
+  }
+
+  /** A read may give what was acknowledged when it began, or anything since. */
+  async #read<T extends object>(
+    taskId: string,
+    read: (taskId: string) => Promise<T | undefined>,
+    text: (record: TaskRecord | undefined) => string,
+  ): Promise<void> {
+    const from = this.model.place(taskId);
+    try {
+      const found = text(await read(taskId) as TaskRecord | undefined);
+      const possible = this.model
+        .between(taskId, from, this.model.place(taskId))
+        .map((state) => text(state === ABSENT ? undefined : parse(state)));
+      if (possible.includes(found)) return;
+      this.violations.push(
+        `a read of ${taskId} gives ${brief(found)}, not ${possible.map(brief)}`,
+      );
+    } catch (error) {
+      this.#failed(`read ${taskId}`, error);
+    }
+  }
+
+  /** Looks which of its states a task is in, and stays with that. */
+  async #found(taskId: string, live = false): Promise<void> {
+    const allowed = this.model.expected().tasks.get(taskId)!;
+    const { acknowledged, open } = allowed;
+    let state: string;
+    try {
+      state = textOf(await this.#store?.get(taskId, CREATED_MS));
+    } catch (error) {
+      // It is looked at again when it is changed.
+      this.#failed(`read ${taskId}`, error);
+      return;
+    }
+    // A sweep deletes in slices: one that fails may have deleted some.
+    const possible = live
+      ? [acknowledged, ...open.filter((one) => one === ABSENT)]
+      : [acknowledged, ...open];
+    if (!possible.includes(state)) {
+      this.violations.push(
+        `${taskId} is ${brief(state)}, allowed: ${possible.map(brief)}`,
+      );
+    }
+    this.#appended.set(taskId, state);
+    if (!live) this.model.pin(taskId, state);
+  }
+
+  #state(taskId: string): string {
+    return this.#appended.get(taskId) ?? ABSENT;
+  }
+
+  /** After a fault an operation may fail, with the error that says so. */
+  #failed(name: string, error: unknown, doubtful = false): void {
+    if (this.#dying) return;
+    const { code } = error as { code?: string };
+    if (this.faulted && code === "ERR_STORE_FAILED") return;
+    // What stood on a change that failed may learn it from the state.
+    if (this.faulted && doubtful) {
+      if (code === "ERR_CONCURRENT_UPDATE") return;
+      if (code === "ERR_TASK_NOT_FOUND") return;
+    }
+    this.violations.push(`${name}: ${(error as Error)?.stack ?? error}`);
+  }
+}
+
+/** Waits for the next turn of the event loop. */
+export function nextTurn(): Promise<void> {
+  return new Promise((resolve) => void setImmediate(resolve));
+}
+
+/** Tells a state in a few words, for messages. */
+export function brief(state: string): string {
+  if (!state.startsWith("{")) return state;
+  const { version, status, ttlMs, statusMessage } = parse(state);
+  const size = `${state.length} characters`;
+  return `v${version} ${status} ${statusMessage} (TTL ${ttlMs}, ${size})`;
+}
+
+function parse(state: string): TaskRecord {
+  return JSON.parse(state);
+}
+
+function headOf(record: TaskRecord): TaskRecord {
+  return Object.fromEntries(
+    Object.entries(record).filter(([key]) => !PAYLOADS.includes(key)),
+  ) as unknown as TaskRecord;
+}

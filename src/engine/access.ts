@@ -1,7 +1,7 @@
 /** Who may see a task (rule I16). */
 
 import { InvalidArgumentError, show, TaskNotFoundError } from "../errors.ts";
-import type { TaskRecord } from "../model/record.ts";
+import type { TaskHead } from "../model/record.ts";
 
 /** In whose name a client's request is answered. */
 export interface TaskAccess {
@@ -42,17 +42,17 @@ export function ownerOf(access: TaskAccess | undefined): string | undefined {
 /**
  * Refuses a caller that the task is not bound to, as if there were no task.
  *
- * @param record The record; `undefined` if there is none.
+ * @param record The record, or its head; `undefined` if there is none.
  * @param taskId The id that was asked for.
  * @param owner The caller.
  * @returns The record.
  * @throws {TaskNotFoundError} `ERR_TASK_NOT_FOUND`: there is none for this caller.
  */
-export function refuseForeign(
-  record: TaskRecord | undefined,
+export function refuseForeign<T extends TaskHead>(
+  record: T | undefined,
   taskId: string,
   owner: string | undefined,
-): TaskRecord {
+): T {
   if (!record || record.owner !== owner) throw new TaskNotFoundError(taskId);
   return record;
 }

@@ -16,7 +16,7 @@ import {
   takeAnswers,
 } from "../model/input_round.ts";
 import { type JsonObject, toPlainJsonObject, truncate } from "../model/json.ts";
-import type { TaskPatch, TaskRecord } from "../model/record.ts";
+import type { TaskHead, TaskPatch } from "../model/record.ts";
 import { isTerminalStatus } from "../model/status.ts";
 import {
   checkStatusMessage,
@@ -144,15 +144,15 @@ export function createHandle(
   const { signal } = live.hold(taskId).controller;
 
   const end = (operation: string, outcome: TaskPatch) =>
-    writer.change(taskId, operation, (record) => {
-      refuseTerminal(record);
+    writer.changeByHead(taskId, operation, (head) => {
+      refuseTerminal(head);
       return { patch: { ...outcome, ...NO_INPUT }, result: nothing };
     });
 
   const progress = async (statusMessage: string, patch: ProgressPatch = {}) => {
     const change = parseProgress(statusMessage, patch, limits);
-    await writer.change(taskId, "report progress", (record) => {
-      refuseTerminal(record);
+    await writer.changeByHead(taskId, "report progress", (head) => {
+      refuseTerminal(head);
       return { patch: change, result: nothing };
     });
   };
@@ -245,7 +245,7 @@ const nothing = () => {};
  * @param record The task.
  * @throws {TaskAlreadyTerminalError} `ERR_TASK_TERMINAL`: it has.
  */
-export function refuseTerminal(record: TaskRecord): void {
+export function refuseTerminal(record: TaskHead): void {
   if (isTerminalStatus(record.status)) {
     throw new TaskAlreadyTerminalError(record.taskId, record.status);
   }

@@ -147,7 +147,11 @@ export class TaskLifecycle {
     this.#live = new LiveTasks(
       this.#options,
       this.#queues,
-      (taskId) => this.#writer.read(taskId),
+      {
+        read: (taskId) => this.#writer.read(taskId),
+        readHead: this.#options.store.head &&
+          ((taskId) => this.#writer.readHead(taskId)),
+      },
       this.#emit,
     );
     this.#writer = new TaskWriter(
@@ -259,10 +263,9 @@ export class TaskLifecycle {
     }
     const task = this.handle(taskId);
     const look = async () => {
-      const record = await this.#writer.read(taskId);
-      await this.#live.show(taskId, record);
-      if (!record) throw new TaskNotFoundError(taskId);
-      refuseTerminal(record);
+      const head = await this.#live.observe(taskId);
+      if (!head) throw new TaskNotFoundError(taskId);
+      refuseTerminal(head);
     };
     const run = runWorker(task, worker, this.#emit, look);
     this.#runs.set(run, this.#live.hold(taskId));
@@ -281,8 +284,10 @@ export class TaskLifecycle {
    * @throws {LifecycleClosedError} `ERR_LIFECYCLE_CLOSED`: after `close()` was called.
    */
   async getTask(taskId: string, access?: TaskAccess): Promise<GetTaskResult> {
-    const record = await this.#readAs(taskId, access);
-    void this.#live.show(taskId, record);
+    const owner = this.#startReading(taskId, access);
+    const found = await this.#writer.read(taskId);
+    const record = refuseForeign(found, taskId, owner);
+    this.#live.glimpse(record);
     return toGetTaskResult(record);
   }
 
@@ -299,8 +304,9 @@ export class TaskLifecycle {
    * @throws {LifecycleClosedError} `ERR_LIFECYCLE_CLOSED`: after `close()` was called.
    */
   async methodOf(taskId: string, access?: TaskAccess): Promise<string> {
-    const { method = DEFAULT_METHOD } = await this.#readAs(taskId, access);
-    return method;
+    const owner = this.#startReading(taskId, access);
+    const head = await this.#writer.readHead(taskId);
+    return refuseForeign(head, taskId, owner).method ?? DEFAULT_METHOD;
   }
 
   /**
@@ -377,10 +383,10 @@ export class TaskLifecycle {
     this.#start("cancel a task");
     checkTaskId(taskId);
     const owner = ownerOf(access);
-    await this.#writer.change(taskId, "cancel a task", (record) => {
-      refuseForeign(record, taskId, owner);
-      const heard = record.cancelRequestedAt !== undefined ||
-        isTerminalStatus(record.status);
+    await this.#writer.changeByHead(taskId, "cancel a task", (head) => {
+      refuseForeign(head, taskId, owner);
+      const heard = head.cancelRequestedAt !== undefined ||
+        isTerminalStatus(head.status);
       const at = new Date(this.#options.now()).toISOString();
       return {
         patch: heard ? undefined : { cancelRequestedAt: at },
@@ -551,15 +557,14 @@ export class TaskLifecycle {
     return checkText(argument, value, "maxNameLength", maxNameLength);
   }
 
-  /** Reads a task in the name of a caller. */
-  async #readAs(
+  /** Checks a read, and says in whose name it is. */
+  #startReading(
     taskId: string,
     access: TaskAccess | undefined,
-  ): Promise<TaskRecord> {
+  ): string | undefined {
     this.#start("read a task");
     checkTaskId(taskId);
-    const owner = ownerOf(access);
-    return refuseForeign(await this.#writer.read(taskId), taskId, owner);
+    return ownerOf(access);
   }
 
   /** Every verb passes here first. */

@@ -6,8 +6,8 @@ import {
   TaskCancelled,
   TaskNotFoundError,
 } from "../errors.ts";
-import type { TaskRecord } from "../model/record.ts";
-import { isTerminalStatus } from "../model/status.ts";
+import type { TaskHead, TaskRecord } from "../model/record.ts";
+import { isTerminalStatus, type TaskStatus } from "../model/status.ts";
 import { toGetTaskResult } from "../model/wire.ts";
 import type { Subscription } from "./listeners.ts";
 import type { Waiter } from "./waiters.ts";
@@ -18,10 +18,15 @@ export interface Sight {
   readonly committed: boolean;
   /** The write changed what a client sees. */
   readonly visible: boolean;
+  /** All of it is there; else its head, and the payloads that the write set. */
+  readonly whole: boolean;
 }
 
 /** A record that was read. */
-export const READ: Sight = { committed: false, visible: false };
+export const READ: Sight = { committed: false, visible: false, whole: true };
+
+/** A head that was read. */
+export const READ_HEAD: Sight = { ...READ, whole: false };
 
 /**
  * One task in this process. Records come in as they are seen, in any order and
@@ -42,6 +47,8 @@ export class LiveTask {
   held = false;
 
   #seen: TaskView | undefined;
+  /** A commit of this process that listeners are still to hear of. */
+  #owes = false;
 
   /** @param taskId The task. */
   constructor(taskId: string) {
@@ -51,6 +58,43 @@ export class LiveTask {
   /** The newest version that was seen; 0 before the first. */
   get version(): number {
     return this.#seen?.version ?? 0;
+  }
+
+  /**
+   * Whether a record says what is not known yet.
+   *
+   * @param record The record, or its head.
+   * @returns Whether to show it.
+   */
+  isNews(record: TaskHead): boolean {
+    return record.version > this.version ||
+      record.version === this.version && this.#seen?.openKeys === undefined;
+  }
+
+  /**
+   * Whether more than the head of a record is needed to draw its consequences.
+   *
+   * @param record The head, with the payloads that a write set.
+   * @param sight How it was seen.
+   * @returns Whether the record has to be read.
+   */
+  lacks(record: TaskRecord, sight: Sight): boolean {
+    if (sight.whole) return false;
+    const { status, version } = record;
+    const isHeard = this.subscriptions.size > 0;
+    if (sight.committed) {
+      return isHeard && sight.visible && status === "input_required";
+    }
+    if (version === this.version) return this.wantsRecord;
+    if (version < this.version) return false;
+    return isHeard && !isEmpty(status) ||
+      this.waiters.size > 0 && !isTerminalStatus(status);
+  }
+
+  /** Whether somebody listens, and it is not known what there is to be told of. */
+  get wantsRecord(): boolean {
+    return this.subscriptions.size > 0 && this.#seen !== undefined &&
+      this.#seen.openKeys === undefined;
   }
 
   /** Whether nobody is interested any more. */
@@ -74,9 +118,10 @@ export class LiveTask {
   }
 
   /**
-   * Draws the consequences of a record.
+   * Draws the consequences of a record that does not {@linkcode lacks | lack}
+   * anything; of one that does, listeners hear when it was read.
    *
-   * @param record The record.
+   * @param record The record, or its head.
    * @param sight How it was seen.
    * @returns Whether the task has ended.
    */
@@ -114,12 +159,19 @@ export class LiveTask {
 
   #tell(record: TaskRecord, sight: Sight, terminal: boolean): void {
     const before = this.#seen;
+    const news = this.isNews(record);
     const newer = record.version > this.version;
-    if (newer) this.#seen = viewOf(record);
+    if (news) this.#seen = viewOf(record, sight, before);
+    const differs = before
+      ? before.head !== this.#seen!.head ||
+        (before.openKeys ?? this.#seen!.openKeys) !== this.#seen!.openKeys
+      : terminal;
     const changed = sight.committed
       ? sight.visible
-      : newer && (before ? before.text !== this.#seen?.text : terminal);
+      : newer && differs || news && this.#owes;
     if (changed) {
+      this.#owes = this.lacks(record, sight);
+      if (this.#owes) return;
       const task = toGetTaskResult(record);
       for (const subscription of this.subscriptions) subscription.tell(task);
     }
@@ -145,19 +197,38 @@ export class LiveTask {
 /** Enough of a record to tell whether a client would see a difference. */
 interface TaskView {
   readonly version: number;
-  readonly text: string;
+  readonly head: string;
+  /** The keys of the open requests; `undefined` where only the head was seen. */
+  readonly openKeys: string | undefined;
 }
 
-function viewOf(record: TaskRecord): TaskView {
+function viewOf(
+  record: TaskRecord,
+  sight: Sight,
+  before: TaskView | undefined,
+): TaskView {
+  const { status, version } = record;
   return {
-    version: record.version,
-    text: JSON.stringify([
-      record.status,
+    version,
+    head: JSON.stringify([
+      status,
       record.statusMessage,
       record.lastUpdatedAt,
       record.ttlMs,
       record.pollIntervalMs,
-      Object.keys(record.inputRequests ?? {}),
     ]),
+    openKeys: status !== "input_required"
+      ? ""
+      : sight.whole
+      ? JSON.stringify(Object.keys(record.inputRequests ?? {}))
+      // What is written by the head alone leaves the requests as they are.
+      : sight.committed && before?.version === version - 1
+      ? before.openKeys
+      : undefined,
   };
+}
+
+/** Whether a task in this state shows nothing but its head. */
+function isEmpty(status: TaskStatus): boolean {
+  return status === "working" || status === "cancelled";
 }

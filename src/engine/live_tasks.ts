@@ -3,14 +3,14 @@
 import { LimitExceededError } from "../errors.ts";
 import { expiresAt } from "../model/expiry.ts";
 import { copyJson } from "../model/json.ts";
-import type { TaskRecord } from "../model/record.ts";
+import type { TaskHead, TaskRecord } from "../model/record.ts";
 import type { Emit } from "./events.ts";
 import {
   createSubscription,
   type ListenOptions,
   type TaskListener,
 } from "./listeners.ts";
-import { LiveTask, READ, type Sight } from "./live_task.ts";
+import { LiveTask, READ, READ_HEAD, type Sight } from "./live_task.ts";
 import type { ResolvedOptions } from "./options.ts";
 import type { TaskQueues } from "./task_queues.ts";
 import { startLoop, startTimer, type Timer } from "./timers.ts";
@@ -25,8 +25,23 @@ const DEADLINE_CHECK_MS = 60_000;
 /** The pause before a store is asked again that could not be read at a deadline. */
 const RETRY_MS = 1_000;
 
-/** Reads a record; `undefined` if the task does not exist. */
-export type ReadRecord = (taskId: string) => Promise<TaskRecord | undefined>;
+/** How records are read; `undefined` if the task does not exist. */
+export interface RecordReader {
+  /** Reads all of a record. */
+  read(taskId: string): Promise<TaskRecord | undefined>;
+  /** Reads its head; absent where the store has no cheaper way than to read all of it. */
+  readonly readHead:
+    | ((taskId: string) => Promise<TaskHead | undefined>)
+    | undefined;
+}
+
+/** A record as it was read. */
+export interface Reading {
+  /** The record, or its head. */
+  readonly record: TaskRecord;
+  /** Which of the two. */
+  readonly sight: Sight;
+}
 
 /** How much of a live task is in the totals. */
 interface Counted {
@@ -46,7 +61,7 @@ interface Deadline {
 export class LiveTasks {
   readonly #options: ResolvedOptions;
   readonly #queues: TaskQueues;
-  readonly #read: ReadRecord;
+  readonly #reader: RecordReader;
   readonly #emit: Emit;
   readonly #tasks: Map<string, LiveTask> = new Map();
   readonly #deadlines: Map<LiveTask, Deadline> = new Map();
@@ -60,18 +75,18 @@ export class LiveTasks {
   /**
    * @param options The options of the engine.
    * @param queues One queue for each task.
-   * @param read Reads a record.
+   * @param reader Reads records.
    * @param emit Where errors go.
    */
   constructor(
     options: ResolvedOptions,
     queues: TaskQueues,
-    read: ReadRecord,
+    reader: RecordReader,
     emit: Emit,
   ) {
     this.#options = options;
     this.#queues = queues;
-    this.#read = read;
+    this.#reader = reader;
     this.#emit = emit;
   }
 
@@ -117,6 +132,8 @@ export class LiveTasks {
       this.#emit,
     );
     this.#settle(live, () => live.subscriptions.add(subscription));
+    // What it is to be told of is a difference to what is there now.
+    if (live.wantsRecord) void this.look(taskId);
     return () => {
       subscription.cancel();
       this.#settle(live, () => live.subscriptions.delete(subscription));
@@ -177,9 +194,38 @@ export class LiveTasks {
   }
 
   /**
+   * Whether more than the head of a record is needed to show it.
+   *
+   * @param record The head, with the payloads that a write set.
+   * @param sight How it was seen.
+   * @returns Whether the record has to be read.
+   */
+  lacks(record: TaskRecord, sight: Sight): boolean {
+    return this.#tasks.get(record.taskId)?.lacks(record, sight) ?? false;
+  }
+
+  /**
+   * Reads as much of a record as is needed to show it.
+   *
+   * @param taskId The task.
+   * @returns The record or its head; `undefined` if the task does not exist.
+   */
+  async read(taskId: string): Promise<Reading | undefined> {
+    const { readHead } = this.#reader;
+    if (readHead) {
+      const head = await readHead(taskId);
+      if (!head || !this.lacks(head, READ_HEAD)) {
+        return head && { record: head, sight: READ_HEAD };
+      }
+    }
+    const record = await this.#reader.read(taskId);
+    return record && { record, sight: READ };
+  }
+
+  /**
    * Shows a record to whom it concerns in this process.
    *
-   * @param record The record.
+   * @param record The record, or as much of it as is needed.
    * @param sight How it was seen.
    */
   see(record: TaskRecord, sight: Sight = READ): void {
@@ -191,6 +237,27 @@ export class LiveTasks {
     else if (!stale && this.#tasks.get(record.taskId) === live) {
       this.#watchDeadline(live, record);
     }
+  }
+
+  /**
+   * Shows what this process has just written where that lacks something. If it
+   * cannot be read now, listeners hear of it when it can.
+   *
+   * @param written The head, with the payloads that were written.
+   * @param sight How it is seen.
+   */
+  async readAndSee(written: TaskRecord, sight: Sight): Promise<void> {
+    const { taskId, version } = written;
+    let record: TaskRecord | undefined;
+    try {
+      record = await this.#reader.read(taskId);
+    } catch (error) {
+      const operation = "observe a task";
+      this.#emit({ type: "error", operation, taskId, error });
+    }
+    if (!record) this.see(written, sight);
+    else if (record.version > version) this.see(record, READ);
+    else this.see(record, { ...sight, whole: true });
   }
 
   /**
@@ -206,33 +273,39 @@ export class LiveTasks {
   }
 
   /**
-   * Shows a record that was read beside the queue, once the writes of this
-   * process that are under way have come back: a read may overtake one, and
-   * listeners hear of every change that this process makes, in order.
+   * Shows a record that was read for somebody else.
    *
-   * @param taskId The task.
-   * @param record The record; `undefined` if the task does not exist.
+   * @param record The whole record.
    */
-  async show(taskId: string, record: TaskRecord | undefined): Promise<void> {
-    if (!this.#tasks.has(taskId)) return;
+  glimpse(record: TaskRecord): void {
+    if (!this.#tasks.get(record.taskId)?.isNews(record)) return;
     // The reader has the record by then, and may change what is its own.
     const copy = copyJson(record);
-    // deno-lint-ignore require-await -- the queue takes asynchronous jobs
-    await this.#queues.run(taskId, async () => {
-      if (copy) this.see(copy);
-      else this.gone(taskId);
-    });
+    void this.#show(record.taskId, { record: copy, sight: READ });
   }
 
   /**
-   * Reads a task, and shows the record to whom it concerns in this process.
+   * Reads a task, and shows it to whom it concerns in this process.
+   *
+   * @param taskId The task.
+   * @returns The record or its head; `undefined` if the task does not exist.
+   */
+  async observe(taskId: string): Promise<TaskHead | undefined> {
+    for (;;) {
+      const reading = await this.read(taskId);
+      if (await this.#show(taskId, reading)) return reading?.record;
+    }
+  }
+
+  /**
+   * The same for whom only the showing matters.
    *
    * @param taskId The task.
    * @returns Whether it could be read.
    */
   async look(taskId: string): Promise<boolean> {
     try {
-      await this.show(taskId, await this.#read(taskId));
+      await this.observe(taskId);
       return true;
     } catch (error) {
       if (!this.#closed) {
@@ -241,6 +314,26 @@ export class LiveTasks {
       }
       return false;
     }
+  }
+
+  /**
+   * Shows a record that was read beside the queue, once the writes of this
+   * process that are under way have come back: a read may overtake one, and
+   * listeners hear of every change that this process makes, in order.
+   *
+   * @param taskId The task.
+   * @param reading The record; `undefined` if the task does not exist.
+   * @returns Whether it was enough: somebody may have begun to listen since.
+   */
+  async #show(taskId: string, reading: Reading | undefined): Promise<boolean> {
+    if (!this.#tasks.has(taskId)) return true;
+    // deno-lint-ignore require-await -- the queue takes asynchronous jobs
+    return await this.#queues.run(taskId, async () => {
+      if (!reading) this.gone(taskId);
+      else if (this.lacks(reading.record, reading.sight)) return false;
+      else this.see(reading.record, reading.sight);
+      return true;
+    });
   }
 
   /** Ends every signal, waiter and listener. */

@@ -10,11 +10,13 @@ import {
 import { isExpired } from "../model/expiry.ts";
 import { jsonBytes } from "../model/json.ts";
 import {
-  applyTaskPatch,
+  patchRecord,
+  type TaskHead,
   type TaskPatch,
   type TaskRecord,
 } from "../model/record.ts";
-import type { LiveTasks } from "./live_tasks.ts";
+import { READ, type Sight } from "./live_task.ts";
+import type { LiveTasks, Reading } from "./live_tasks.ts";
 import type { ResolvedOptions } from "./options.ts";
 import { guardStore } from "./store_guard.ts";
 import type { TaskQueues } from "./task_queues.ts";
@@ -31,6 +33,9 @@ export interface Change<T> {
 
 /** Decides on a record; called again when somebody else was faster. */
 export type Decide<T> = (record: TaskRecord) => Change<T>;
+
+/** Decides on the head of a record, the same way. Its change of an open round of input is its end. */
+export type DecideByHead<T> = (head: TaskHead) => Change<T>;
 
 /** Tries before a writer gives up against others. */
 const MAX_ATTEMPTS = 64;
@@ -72,13 +77,30 @@ export class TaskWriter {
    * @param taskId The task.
    * @returns The record; `undefined` if it is unknown or expired.
    */
-  async read(taskId: string): Promise<TaskRecord | undefined> {
+  read(taskId: string): Promise<TaskRecord | undefined> {
+    const { store } = this.#options;
+    return this.#read((now) => store.get(taskId, now));
+  }
+
+  /**
+   * Reads the head of a record, or all of it where the store knows no shorter way.
+   *
+   * @param taskId The task.
+   * @returns The head; `undefined` if it is unknown or expired.
+   */
+  readHead(taskId: string): Promise<TaskHead | undefined> {
+    const { store } = this.#options;
+    return store.head
+      ? this.#read((now) => store.head!(taskId, now))
+      : this.read(taskId);
+  }
+
+  async #read<T extends TaskHead>(
+    call: (now: number) => Promise<T | undefined>,
+  ): Promise<T | undefined> {
     this.#refuseIfClosed("read a task");
     const now = this.#options.now();
-    const record = await guardStore(
-      "read a task",
-      () => this.#options.store.get(taskId, now),
-    );
+    const record = await guardStore("read a task", () => call(now));
     return record && !isExpired(record, now) ? record : undefined;
   }
 
@@ -96,11 +118,37 @@ export class TaskWriter {
    * @throws {LifecycleClosedError} `ERR_LIFECYCLE_CLOSED`: after the end of `close()`.
    */
   change<T>(taskId: string, operation: string, decide: Decide<T>): Promise<T> {
+    return this.#change(operation, taskId, decide, true);
+  }
+
+  /**
+   * Changes a record as {@linkcode change} does, whatever its payloads are:
+   * they are read only where somebody in this process has to learn of them.
+   *
+   * @param taskId The task.
+   * @param operation What is being done, for messages.
+   * @param decide Decides what to write.
+   * @returns The result of the decision.
+   */
+  changeByHead<T>(
+    taskId: string,
+    operation: string,
+    decide: DecideByHead<T>,
+  ): Promise<T> {
+    return this.#change(operation, taskId, decide, false);
+  }
+
+  #change<T>(
+    operation: string,
+    taskId: string,
+    decide: Decide<T>,
+    whole: boolean,
+  ): Promise<T> {
     return this.#queues.run(taskId, async () => {
       for (let attempt = 1;; attempt++) {
         this.#refuseIfClosed(operation);
         try {
-          return await this.#attempt(taskId, operation, decide);
+          return await this.#attempt(operation, taskId, decide, whole);
         } catch (error) {
           if (!isConcurrentUpdateError(error) || attempt === MAX_ATTEMPTS) {
             throw error;
@@ -112,17 +160,23 @@ export class TaskWriter {
   }
 
   async #attempt<T>(
-    taskId: string,
     operation: string,
+    taskId: string,
     decide: Decide<T>,
+    whole: boolean,
   ): Promise<T> {
     const { store, now } = this.#options;
-    const before = await this.read(taskId);
-    if (!before) {
+    let reading = await this.#readSome(taskId, whole);
+    // Somebody may have begun to listen while it was being read.
+    while (reading && this.#live.lacks(reading.record, reading.sight)) {
+      reading = await this.#readSome(taskId, whole);
+    }
+    if (!reading) {
       this.#live.gone(taskId);
       throw new TaskNotFoundError(taskId);
     }
-    this.#live.see(before);
+    const { record: before, sight } = reading;
+    this.#live.see(before, sight);
     const change = decide(before);
     if (!change.patch) return change.result();
     const at = now();
@@ -130,22 +184,51 @@ export class TaskWriter {
       ? change.patch
       : { ...change.patch, lastUpdatedAt: laterOf(before.lastUpdatedAt, at) };
     this.#checkSize(before, patch);
-    const after = await guardStore(
-      operation,
-      () => store.update(taskId, patch, before.version, at),
-    ).catch((error) => {
+    const { version } = before;
+    const written = (): Promise<TaskRecord | number> =>
+      store.commit
+        ? store.commit(taskId, patch, version, at)
+        : store.update(taskId, patch, version, at);
+    let after = patchRecord(before, patch);
+    let seen: Sight = {
+      committed: true,
+      visible: !change.silent,
+      whole: sight.whole,
+    };
+    // Listeners hear of each version that is written here, so it is not read back.
+    if (store.commit && this.#live.lacks(after, seen)) {
+      return await this.#attempt(operation, taskId, decide, true);
+    }
+    const answer = await guardStore(operation, written).catch((error) => {
       if (isTaskNotFoundError(error)) this.#live.gone(taskId);
       throw error;
     });
+    if (typeof answer === "object") {
+      after = answer;
+      seen = { ...seen, whole: true };
+    }
     const result = change.result();
-    this.#live.see(after, { committed: true, visible: !change.silent });
+    if (this.#live.lacks(after, seen)) {
+      // Somebody has begun to listen while it was being written.
+      await this.#live.readAndSee(after, seen);
+    } else this.#live.see(after, seen);
     return result;
+  }
+
+  /** Reads all of a record, or as much as is needed to show it. */
+  async #readSome(
+    taskId: string,
+    whole: boolean,
+  ): Promise<Reading | undefined> {
+    if (!whole) return await this.#live.read(taskId);
+    const record = await this.read(taskId);
+    return record && { record, sight: READ };
   }
 
   #checkSize(before: TaskRecord, patch: TaskPatch): void {
     if (!PAYLOADS.some((field) => patch[field] !== undefined)) return;
     const { maxRecordBytes } = this.#options.limits;
-    const bytes = jsonBytes(applyTaskPatch(before, patch));
+    const bytes = jsonBytes(patchRecord(before, patch));
     if (bytes > maxRecordBytes) {
       throw new TaskEntryTooLargeError(before.taskId, bytes, maxRecordBytes);
     }

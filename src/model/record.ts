@@ -98,13 +98,51 @@ export function applyTaskPatch(
   record: TaskRecord,
   patch: TaskPatch,
 ): TaskRecord {
-  const next = copyJson(record) as unknown as Record<string, unknown>;
-  for (const [key, value] of Object.entries(patch)) {
-    if (value === undefined) delete next[key];
-    else setOwn(next, key, copyJson(value));
+  return patchRecord(copyJson(record), copyJson(patch));
+}
+
+/**
+ * Applies a patch as {@linkcode applyTaskPatch} does, and copies no value: the
+ * result shares them with the record and the patch, which stay as they are.
+ *
+ * @param record The record, or its head.
+ * @param patch The change.
+ * @returns The record after it.
+ */
+export function patchRecord(record: TaskRecord, patch: TaskPatch): TaskRecord {
+  const { taskId, createdAt, version } = record;
+  const fixed = { taskId, createdAt, version: version + 1 };
+  const next = { ...record, ...patch, ...fixed };
+  for (const key of Object.keys(patch)) {
+    if ((next as Record<string, unknown>)[key] !== undefined) continue;
+    return withoutAbsent(next);
   }
-  next.taskId = record.taskId;
-  next.createdAt = record.createdAt;
-  next.version = record.version + 1;
-  return next as unknown as TaskRecord;
+  return next;
+}
+
+/** Builds anew what has to lose fields: an object that `delete` was used on is slow from then on. */
+function withoutAbsent(record: TaskRecord): TaskRecord {
+  const kept: Record<string, unknown> = {};
+  for (const key of Object.keys(record)) {
+    const value = (record as unknown as Record<string, unknown>)[key];
+    if (value !== undefined) setOwn(kept, key, value);
+  }
+  return kept as unknown as TaskRecord;
+}
+
+const PAYLOADS: ReadonlySet<string> = new Set(PAYLOAD_FIELDS);
+
+/**
+ * Takes the head of a record, and copies no value.
+ *
+ * @param record The record.
+ * @returns A new object, without the fields that may be large.
+ */
+export function headOf(record: TaskRecord): TaskHead {
+  const head: Record<string, unknown> = {};
+  for (const key of Object.keys(record)) {
+    if (PAYLOADS.has(key)) continue;
+    setOwn(head, key, (record as unknown as Record<string, unknown>)[key]);
+  }
+  return head as unknown as TaskHead;
 }

@@ -10,7 +10,9 @@ import { isExpired } from "../model/expiry.ts";
 import { copyJson } from "../model/json.ts";
 import { checkFunction } from "../model/limits.ts";
 import {
-  applyTaskPatch,
+  headOf,
+  patchRecord,
+  type TaskHead,
   type TaskPatch,
   type TaskRecord,
 } from "../model/record.ts";
@@ -51,6 +53,7 @@ const TRAITS: TaskStoreTraits = Object.freeze({
 export class MemoryTaskStore implements TaskStore {
   /** What the store says of itself: its tasks end with it, and nobody else reaches them. */
   readonly traits: TaskStoreTraits = TRAITS;
+  /** Each is replaced by a change, and never changed itself. */
   readonly #records: Map<string, TaskRecord> = new Map();
   readonly #now: () => number;
   #closed = false;
@@ -115,15 +118,44 @@ export class MemoryTaskStore implements TaskStore {
     expectedVersion: number,
     now?: number,
   ): Promise<TaskRecord> {
-    this.#refuseIfClosed("update a task");
+    return copyJson(this.#change(taskId, patch, expectedVersion, now));
+  }
+
+  /**
+   * Reads a record without `inputRequests`, `inputResponses`, `result` and `error`.
+   *
+   * @param taskId The id.
+   * @param now The caller's time, in milliseconds since the epoch.
+   * @returns A copy; `undefined` if it is unknown or expired.
+   * @throws {StoreClosedError} `ERR_STORE_CLOSED`: after `close()`.
+   */
+  // deno-lint-ignore require-await -- a refusal has to be a rejection
+  async head(taskId: string, now?: number): Promise<TaskHead | undefined> {
+    this.#refuseIfClosed("read a task");
     const record = this.#live(taskId, now);
-    if (!record) throw new TaskNotFoundError(taskId);
-    if (record.version !== expectedVersion) {
-      throw new ConcurrentUpdateError(taskId, expectedVersion, record.version);
-    }
-    const next = applyTaskPatch(record, patch);
-    this.#records.set(taskId, next);
-    return copyJson(next);
+    return record && copyJson(headOf(record));
+  }
+
+  /**
+   * Changes a record as `update()` does, and reads nothing back.
+   *
+   * @param taskId The id.
+   * @param patch The change.
+   * @param expectedVersion The version that the caller has read.
+   * @param now The caller's time, in milliseconds since the epoch.
+   * @returns The version of the record now.
+   * @throws {TaskNotFoundError} `ERR_TASK_NOT_FOUND`: unknown or expired.
+   * @throws {ConcurrentUpdateError} `ERR_CONCURRENT_UPDATE`: another version is stored.
+   * @throws {StoreClosedError} `ERR_STORE_CLOSED`: after `close()`.
+   */
+  // deno-lint-ignore require-await -- a refusal has to be a rejection
+  async commit(
+    taskId: string,
+    patch: TaskPatch,
+    expectedVersion: number,
+    now?: number,
+  ): Promise<number> {
+    return this.#change(taskId, patch, expectedVersion, now).version;
   }
 
   /**
@@ -150,6 +182,23 @@ export class MemoryTaskStore implements TaskStore {
     this.#closed = true;
     this.#records.clear();
     return Promise.resolve();
+  }
+
+  #change(
+    taskId: string,
+    patch: TaskPatch,
+    expectedVersion: number,
+    now: number | undefined,
+  ): TaskRecord {
+    this.#refuseIfClosed("update a task");
+    const record = this.#live(taskId, now);
+    if (!record) throw new TaskNotFoundError(taskId);
+    if (record.version !== expectedVersion) {
+      throw new ConcurrentUpdateError(taskId, expectedVersion, record.version);
+    }
+    const next = patchRecord(record, copyJson(patch));
+    this.#records.set(taskId, next);
+    return next;
   }
 
   #live(taskId: string, now: number = this.#now()): TaskRecord | undefined {

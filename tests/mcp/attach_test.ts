@@ -10,6 +10,7 @@ import {
 import { send, sendAny } from "../support/mcp_frames.ts";
 import { type HostOptions, startHost } from "../support/mcp_host.ts";
 import { describe, it } from "../support/runner.ts";
+import { PlainStore } from "../support/plain_store.ts";
 
 const owner = "anonymous";
 
@@ -27,7 +28,7 @@ const QUESTION = {
 } as const;
 
 /** A store whose disk is gone. */
-class BrokenStore extends MemoryTaskStore {
+class BrokenStore extends PlainStore {
   broken = false;
   override get(taskId: string, now?: number): Promise<TaskRecord | undefined> {
     if (this.broken) return Promise.reject(new Error("EIO: /secret/disk"));

@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { ANONYMOUS_OWNER } from "../../mcp.ts";
-import { MemoryTaskStore, type TaskRecord } from "../../mod.ts";
+import type { TaskRecord } from "../../mod.ts";
 import { SUBSCRIPTION_ID_KEY } from "../../src/mcp/protocol.ts";
 import {
   connectStdio,
   type StdioConnection,
 } from "../support/mcp_listen_stdio.ts";
 import { describe, it } from "../support/runner.ts";
+import { PlainStore } from "../support/plain_store.ts";
 
 const SERVER_INFO = {
   "io.modelcontextprotocol/serverInfo": {
@@ -16,7 +17,7 @@ const SERVER_INFO = {
 };
 
 /** A store that holds a read where somebody waits for one. */
-class HeldStore extends MemoryTaskStore {
+class HeldStore extends PlainStore {
   held: { started(): void; readonly until: Promise<void> } | undefined;
   override async get(
     taskId: string,

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { ANONYMOUS_OWNER } from "../../mcp.ts";
 import {
   type GetTaskResult,
-  MemoryTaskStore,
   StoreFailedError,
   TaskLifecycle,
   type TaskPatch,
@@ -17,9 +16,10 @@ import {
   readListening,
 } from "../support/mcp_listen.ts";
 import { describe, it } from "../support/runner.ts";
+import { PlainStore } from "../support/plain_store.ts";
 
 /** A store whose reads and writes take as long as the test wants, and may fail. */
-class SlowStore extends MemoryTaskStore {
+class SlowStore extends PlainStore {
   /** Called before a read reads. */
   beforeGet: () => Promise<void> = () => Promise.resolve();
   /** Called after a read has read and before it answers. */

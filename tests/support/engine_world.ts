@@ -3,7 +3,6 @@ import assert from "node:assert/strict";
 import {
   hasErrorCode,
   type InputRequest,
-  MemoryTaskStore,
   type TaskErrorCode,
   type TaskEvent,
   TaskLifecycle,
@@ -12,6 +11,7 @@ import {
   type TaskRecord,
   type TaskStoreTraits,
 } from "../../mod.ts";
+import { PlainStore } from "./plain_store.ts";
 
 /** A clock that stands until it is turned. */
 export class Clock {
@@ -30,7 +30,7 @@ export class Clock {
 type Method = "create" | "get" | "update" | "sweep" | "close";
 
 /** A memory store that counts its calls, and fails or waits when it is told to. */
-export class ProbeStore extends MemoryTaskStore {
+export class ProbeStore extends PlainStore {
   /** How often each method was called. */
   readonly calls: Record<Method, number> = {
     create: 0,

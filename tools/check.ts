@@ -34,6 +34,7 @@ const STEPS: readonly (readonly [name: string, args: readonly string[]])[] = [
     ...documents,
   ]],
   ["documentation of every member", ["run", "-A", "tools/check_docs.ts"]],
+  ["docs/api.md", ["run", "-A", "tools/api_docs.ts", "--check"]],
   ["imports", ["run", "-A", "tools/check_imports.ts"]],
   ["text", ["run", "-A", "tools/check_text.ts"]],
   ["documents", ["run", "-A", "tools/check_documents.ts"]],

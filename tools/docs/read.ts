@@ -25,7 +25,7 @@ export interface Member {
   readonly kind: "property" | "method" | "constructor";
   /** Whether it may be left out. */
   readonly optional: boolean;
-  /** Its declaration, on one line, without bodies. */
+  /** Its declaration, on one line: what it is called with, and its type. */
   readonly signature: string;
   /** What is written about it. */
   readonly doc: Doc;
@@ -115,20 +115,51 @@ function docOf(node: ts.Node): Doc {
   };
 }
 
-/** A declaration without its body, on one line where it fits a reader. */
+/** Code on one line, without comments. */
+function oneLine(code: string): string {
+  return code.replace(/\/\*[\s\S]*?\*\//g, "").replace(/\s+/g, " ")
+    .replace(/([({[]) /g, (whole, open) => open === "{" ? whole : open)
+    .replace(/,? ([)\]])/g, "$1").replace(/[;,]$/, "").trim();
+}
+
+/** What is called, with what, and what comes back. */
+function callOf(name: string, node: ts.SignatureDeclaration): string {
+  const types = node.typeParameters?.map((type) => oneLine(type.getText()));
+  const parameters = node.parameters.map((parameter) => {
+    const rest = parameter.dotDotDotToken ? "..." : "";
+    const may = parameter.questionToken || parameter.initializer ? "?" : "";
+    const type = parameter.type ? `: ${oneLine(parameter.type.getText())}` : "";
+    return `${rest}${oneLine(parameter.name.getText())}${may}${type}`;
+  });
+  const result = node.type ? `: ${oneLine(node.type.getText())}` : "";
+  return `${name}${types ? `<${types.join(", ")}>` : ""}(${
+    parameters.join(", ")
+  })${result}`;
+}
+
+/** A declaration without bodies, members and values. */
 function signatureOf(node: ts.Node): string {
-  const body = (node as { body?: ts.Node }).body;
-  const members = (node as { members?: ts.NodeArray<ts.Node> }).members;
+  if (
+    ts.isMethodDeclaration(node) || ts.isMethodSignature(node) ||
+    ts.isFunctionDeclaration(node)
+  ) {
+    const may = "questionToken" in node && node.questionToken ? "?" : "";
+    const { Static } = ts.ModifierFlags;
+    const of = ts.getCombinedModifierFlags(node) & Static ? "static " : "";
+    return callOf(`${of}${node.name?.getText() ?? ""}${may}`, node);
+  }
+  if (ts.isConstructorDeclaration(node)) return callOf("constructor", node);
+  if (ts.isPropertyDeclaration(node) || ts.isPropertySignature(node)) {
+    const may = node.questionToken ? "?" : "";
+    const type = node.type ? `: ${oneLine(node.type.getText())}` : "";
+    return `${node.name.getText()}${may}${type}`;
+  }
   const source = node.getSourceFile();
-  const end = body?.pos ??
-    (members && !ts.isTypeLiteralNode(node)
-      ? source.text.lastIndexOf("{", members.pos)
-      : undefined) ??
-    node.end;
-  // Comments go, and with them the line breaks around them.
-  let text = source.text.slice(node.getStart(source), end);
-  text = text.replace(/\/\*[\s\S]*?\*\//g, "").replace(/\s+/g, " ").trim();
-  return text.replace(/[;,]$/, "").trim();
+  const start = node.getStart(source);
+  const end = ts.isClassDeclaration(node) || ts.isInterfaceDeclaration(node)
+    ? source.text.lastIndexOf("{", node.members.pos)
+    : (node as { body?: ts.Node }).body?.pos ?? node.end;
+  return oneLine(source.text.slice(start, end));
 }
 
 function isPrivate(node: ts.Node): boolean {

@@ -1,0 +1,154 @@
+/** The options of the store on Deno KV, and their check. */
+
+import { InvalidArgumentError, show } from "../errors.ts";
+import { utf8Bytes } from "../model/json.ts";
+import {
+  checkFunction,
+  checkPositiveInteger,
+  DEFAULT_MAX_ENTRY_BYTES,
+} from "../model/limits.ts";
+import {
+  LARGEST_RECORD_BYTES,
+  MAX_PREFIX_BYTES,
+  MAX_VALUE_BYTES,
+} from "./limits.ts";
+import type { DenoKv } from "./shape.ts";
+
+const DEFAULT_PREFIX: readonly string[] = ["mcp-durable-tasks"];
+const DEFAULT_BUSY_TIMEOUT_MS = 10_000;
+/** The longest delay of a timer. */
+const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
+
+/** The options of a {@linkcode DenoKvTaskStore}. */
+export interface DenoKvTaskStoreOptions {
+  /**
+   * What the keys of the store begin with: at least one text, at most 200 bytes
+   * in all. Nothing else may write under it. Stores with one prefix on one
+   * database share their tasks.
+   *
+   * @default ["mcp-durable-tasks"]
+   */
+  readonly prefix?: readonly string[];
+  /**
+   * The largest record, in bytes of its JSON; from 64 KiB to 16 MiB. All
+   * instances on one database should have the same.
+   *
+   * @default DEFAULT_MAX_ENTRY_BYTES
+   */
+  readonly maxRecordBytes?: number;
+  /**
+   * Whether the database outlives the process. The store cannot tell: say
+   * `false` for one in memory (`:memory:`), so that the traits say it too.
+   *
+   * @default true
+   */
+  readonly durable?: boolean;
+  /**
+   * For how long an operation is tried again while another process has the
+   * database file locked, in milliseconds. 0 tries once.
+   *
+   * @default 10_000
+   */
+  readonly busyTimeoutMs?: number;
+  /**
+   * The clock for calls that bring no time of their own, in milliseconds since
+   * the epoch.
+   *
+   * @default Date.now
+   */
+  readonly now?: () => number;
+}
+
+/** All options, checked. */
+export type ResolvedDenoKvOptions = Readonly<Required<DenoKvTaskStoreOptions>>;
+
+/**
+ * Completes and checks options.
+ *
+ * @param options What the host says.
+ * @returns All options.
+ * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: one of them is none.
+ */
+export function resolveDenoKvOptions(
+  options: DenoKvTaskStoreOptions,
+): ResolvedDenoKvOptions {
+  const {
+    prefix = DEFAULT_PREFIX,
+    maxRecordBytes = DEFAULT_MAX_ENTRY_BYTES,
+    durable = true,
+    busyTimeoutMs = DEFAULT_BUSY_TIMEOUT_MS,
+    now = Date.now,
+  } = options ?? {};
+  checkPositiveInteger("maxRecordBytes", maxRecordBytes);
+  if (
+    maxRecordBytes < MAX_VALUE_BYTES || maxRecordBytes > LARGEST_RECORD_BYTES
+  ) {
+    throw bad(
+      "maxRecordBytes",
+      maxRecordBytes,
+      `${MAX_VALUE_BYTES} to ${LARGEST_RECORD_BYTES}`,
+    );
+  }
+  if (typeof durable !== "boolean") {
+    throw bad("durable", durable, "true or false");
+  }
+  if (
+    !Number.isSafeInteger(busyTimeoutMs) || busyTimeoutMs < 0 ||
+    busyTimeoutMs > LONGEST_TIMEOUT_MS
+  ) {
+    throw bad(
+      "busyTimeoutMs",
+      busyTimeoutMs,
+      `a whole number from 0 to ${LONGEST_TIMEOUT_MS}`,
+    );
+  }
+  return {
+    prefix: checkPrefix(prefix),
+    maxRecordBytes,
+    durable,
+    busyTimeoutMs,
+    now: checkFunction("now", now),
+  };
+}
+
+/**
+ * Checks that a value can be the database.
+ *
+ * @param kv The value.
+ * @returns The value.
+ * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: it is none.
+ */
+export function checkKv(kv: DenoKv): DenoKv {
+  for (const method of ["get", "getMany", "list", "atomic"] as const) {
+    if (typeof kv?.[method] === "function") continue;
+    throw bad("kv", kv, "a Deno KV, such as `await Deno.openKv()`,");
+  }
+  return kv;
+}
+
+function checkPrefix(prefix: readonly string[]): readonly string[] {
+  if (!Array.isArray(prefix) || prefix.length === 0) {
+    throw bad("prefix", prefix, "an array of at least one text");
+  }
+  let bytes = 0;
+  for (const part of prefix) {
+    if (
+      typeof part !== "string" || !part.isWellFormed() || part.includes("\0")
+    ) {
+      throw bad("prefix", part, "text without NUL and lone surrogates");
+    }
+    bytes += utf8Bytes(part) + 2;
+  }
+  if (bytes > MAX_PREFIX_BYTES) {
+    throw new InvalidArgumentError(
+      `Cannot use prefix: it takes ${bytes} bytes, at most ${MAX_PREFIX_BYTES} are allowed`,
+    );
+  }
+  return [...prefix];
+}
+
+function bad(name: string, value: unknown, wanted: string): Error {
+  return new InvalidArgumentError(
+    `Cannot use ${name}: the value is ${show(value)}, ${wanted} is needed`,
+  );
+}

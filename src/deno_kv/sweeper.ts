@@ -1,0 +1,169 @@
+/** Deletes what is expired, and parts that a writer left behind. */
+
+import { type Database, readManifest, type Stored } from "./database.ts";
+import { type Expiry, keyBytes } from "./keys.ts";
+import {
+  GRACE_MS,
+  MAX_CHECKS,
+  MAX_KEY_BYTES,
+  MAX_MUTATIONS,
+} from "./limits.ts";
+import type {
+  DenoKvCheck,
+  DenoKvEntry,
+  DenoKvKey,
+  DenoKvRange,
+} from "./shape.ts";
+
+/** How many entries are looked at together. */
+const CHUNK = 50;
+
+/** How often a deletion is tried that others get in the way of. */
+const TRIES = 5;
+
+/** What is to be deleted, if it is still as it was read. */
+interface Doomed {
+  readonly expiry: Expiry;
+  readonly check: DenoKvCheck;
+  readonly keys: readonly DenoKvKey[];
+}
+
+/** Sweeps a database. */
+export class Sweeper {
+  readonly #database: Database;
+  readonly #now: () => number;
+
+  /**
+   * @param database The database.
+   * @param now The clock by which writers say when they began.
+   */
+  constructor(database: Database, now: () => number) {
+    this.#database = database;
+    this.#now = now;
+  }
+
+  /**
+   * Deletes what expired more than the grace ago, and the parts of writers that
+   * began more than the grace ago and have not come to an end.
+   *
+   * @param now The time by which records expire.
+   * @returns How many records were deleted.
+   */
+  async sweep(now: number): Promise<number> {
+    const { keys } = this.#database;
+    let count = 0;
+    await this.#eachChunk(
+      keys.expiringBefore(now - GRACE_MS),
+      async (entries) => {
+        count += await this.#deleteExpired(
+          entries.map(({ key }) => keys.readExpiry(key)),
+        );
+      },
+    );
+    await this.#eachChunk(keys.manifests(), async (entries) => {
+      for (const entry of entries) await this.#deleteAbandoned(entry);
+    });
+    return count;
+  }
+
+  /** Hands out what is in a range, some at a time. */
+  async #eachChunk(
+    range: DenoKvRange,
+    take: (entries: readonly DenoKvEntry[]) => Promise<void>,
+  ): Promise<void> {
+    let chunk: DenoKvEntry[] = [];
+    for await (const entry of this.#database.list(range)) {
+      if (chunk.push(entry) < CHUNK) continue;
+      await take(chunk);
+      chunk = [];
+    }
+    if (chunk.length > 0) await take(chunk);
+  }
+
+  /** A writer that still lives notices that its manifest is gone, and begins anew: this is safe whatever the clocks say. */
+  async #deleteAbandoned({ key, value, versionstamp }: DenoKvEntry) {
+    const { at, count } = readManifest(value);
+    if (this.#now() - at < GRACE_MS) return;
+    const generation = this.#database.keys.readManifest(key);
+    await this.#database.discard(generation, versionstamp!, count);
+  }
+
+  async #deleteExpired(expiries: readonly Expiry[]): Promise<number> {
+    let count = 0;
+    let left = expiries;
+    for (let tries = 1; tries <= TRIES && left.length > 0; tries++) {
+      const doomed = await this.#judge(left);
+      const refused: Expiry[] = [];
+      // One that others keep changing must not keep its neighbours.
+      for (const batch of tries < TRIES ? batches(doomed) : singles(doomed)) {
+        if (await this.#delete(batch)) {
+          count += batch.filter(({ check }) => check.versionstamp).length;
+        } else refused.push(...batch.map(({ expiry }) => expiry));
+      }
+      left = refused;
+    }
+    return count;
+  }
+
+  /** Reads records anew, and says what has to be deleted. */
+  async #judge(expiries: readonly Expiry[]): Promise<Doomed[]> {
+    const { keys } = this.#database;
+    const found = await this.#database.readMany(expiries.map(({ id }) => id));
+    return expiries.flatMap((expiry, i): Doomed[] => {
+      const stored = found[i];
+      // What cannot be read is not ours to delete.
+      if (stored instanceof Error) return [];
+      // Its TTL was changed since.
+      if (stored && stored.expiresAt !== expiry.expiresAt) return [];
+      const key = keys.record(expiry.id);
+      const expiryKey = keys.expiry(expiry);
+      const parts = [...(stored as Stored | undefined)?.pieces.values() ?? []]
+        .flatMap((piece) => keys.parts(piece));
+      return [{
+        expiry,
+        // Where the database has dropped the record by itself, its expiry is left.
+        check: { key, versionstamp: stored?.versionstamp ?? null },
+        keys: stored ? [expiryKey, key, ...parts] : [expiryKey],
+      }];
+    });
+  }
+
+  async #delete(batch: readonly Doomed[]): Promise<boolean> {
+    const { ok } = await this.#database.commit((atomic) => {
+      for (const { check, keys } of batch) {
+        atomic.check(check);
+        for (const key of keys) atomic.delete(key);
+      }
+    });
+    return ok;
+  }
+}
+
+/** Puts together what fits into one write. */
+function batches(all: readonly Doomed[]): Doomed[][] {
+  const made: Doomed[][] = [];
+  let mutations = Infinity;
+  let bytes = Infinity;
+  for (const doomed of all) {
+    const ownBytes = [doomed.check.key, ...doomed.keys]
+      .reduce((sum, key) => sum + keyBytes(key), 0);
+    mutations += doomed.keys.length;
+    bytes += ownBytes;
+    const last = made.at(-1);
+    if (
+      last && last.length < MAX_CHECKS && mutations <= MAX_MUTATIONS &&
+      bytes <= MAX_KEY_BYTES
+    ) {
+      last.push(doomed);
+    } else {
+      made.push([doomed]);
+      mutations = doomed.keys.length;
+      bytes = ownBytes;
+    }
+  }
+  return made;
+}
+
+function singles(all: readonly Doomed[]): Doomed[][] {
+  return all.map((doomed) => [doomed]);
+}

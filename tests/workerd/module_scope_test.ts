@@ -62,6 +62,7 @@ const undo = [
 ];
 const { MemoryTaskStore, TaskLifecycle } = await import("../../mod.ts");
 await import("../../cloudflare.ts");
+await import("../../deno_kv.ts");
 await import("../../mcp.ts");
 await import("../../testing.ts");
 await import("../../wal.ts");

@@ -21,6 +21,7 @@ const ENTRIES: Readonly<Record<string, readonly string[]>> = {
 export const RUNTIME_FREE: readonly string[] = [
   "mod.ts",
   "cloudflare.ts",
+  "deno_kv.ts",
   "mcp.ts",
   "testing.ts",
 ];

@@ -3,6 +3,8 @@
  * of their two times is set, and the later one is kept until its turn comes.
  */
 
+import { InvalidArgumentError } from "../errors.ts";
+import { checkPositiveInteger } from "../model/limits.ts";
 import type { DurableObjectReadWrite } from "./shape.ts";
 
 /**
@@ -11,8 +13,10 @@ import type { DurableObjectReadWrite } from "./shape.ts";
  */
 const SWEEP_EVERY_MS = 60_000;
 const SWEEP_OFFSET_MS = 741;
-/** The platform takes no time that is arbitrarily far away; the alarm then rings for nothing, and is set again. */
+/** Rather than wait for longer, the alarm rings for nothing and is set again. */
 const FARTHEST_MS = 30 * 24 * 60 * 60 * 1_000;
+/** The platform takes no alarm of 2189 or later. */
+const LATEST_MS = Date.UTC(2189, 0, 1) - 1;
 
 /** What is kept of the alarm beside the platform's own. */
 interface AlarmState {
@@ -36,6 +40,21 @@ export function sweepTime(expiresAt: number, now: number): number {
     SWEEP_OFFSET_MS -
     now;
   return Date.now() + Math.min(Math.max(wait, 0), FARTHEST_MS);
+}
+
+/**
+ * Checks the time of an alarm.
+ *
+ * @param scheduledTimeMs The time.
+ * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: the platform takes no such time.
+ */
+export function checkAlarmTime(scheduledTimeMs: number): void {
+  checkPositiveInteger("scheduledTimeMs", scheduledTimeMs);
+  if (scheduledTimeMs > LATEST_MS) {
+    throw new InvalidArgumentError(
+      `Cannot use scheduledTimeMs: the value is ${scheduledTimeMs}, at most ${LATEST_MS} (the end of 2188) is possible`,
+    );
+  }
 }
 
 /** What a ringing alarm means for the host. */

@@ -38,7 +38,7 @@ import type {
   DurableObjectStorageBinding,
 } from "./shape.ts";
 
-/** What a transaction came to. A refusal is no throw: that would undo what the host may have written meanwhile. */
+/** What a transaction came to. A refusal is returned, since what is thrown is the storage's failure. */
 type Decision<T> = { readonly refusal: Error } | { readonly value: T };
 
 /** A record, with those of its other columns that were asked for. */

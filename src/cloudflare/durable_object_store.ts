@@ -1,9 +1,10 @@
 /** The public face of the store in a Durable Object. */
 
 import { StoreClosedError } from "../errors.ts";
-import { checkFunction, checkPositiveInteger } from "../model/limits.ts";
+import { checkFunction } from "../model/limits.ts";
 import type { TaskHead, TaskPatch, TaskRecord } from "../model/record.ts";
 import type { TaskStore, TaskStoreTraits } from "../store/contract.ts";
+import { checkAlarmTime } from "./durable_object_alarm.ts";
 import { joinRecord } from "./durable_object_entry.ts";
 import {
   checkStorage,
@@ -296,13 +297,13 @@ export class DurableObjectTaskStore implements TaskStore {
    * Sets the host's alarm, and leaves the store's own as it is.
    *
    * @param scheduledTimeMs When, in milliseconds since the epoch.
-   * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: it is no such time.
+   * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: it is no whole number above 0, or after the year 2188.
    * @throws {StoreFailedError} `ERR_STORE_FAILED`: it could not be written.
    * @throws {StoreClosedError} `ERR_STORE_CLOSED`: after `close()`.
    */
   async setAlarm(scheduledTimeMs: number): Promise<void> {
     this.#refuseIfClosed("set the alarm");
-    checkPositiveInteger("scheduledTimeMs", scheduledTimeMs);
+    checkAlarmTime(scheduledTimeMs);
     await this.#setHostAlarm(scheduledTimeMs);
   }
 

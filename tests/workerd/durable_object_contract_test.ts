@@ -1,26 +1,45 @@
-/** The conformance kit on the store in a Durable Object, inside a real one. */
-import { DurableObjectTaskStore } from "../../cloudflare.ts";
+/** The conformance kit on the store in a Durable Object, in real ones. */
+import assert from "node:assert/strict";
+import {
+  type DurableObjectStorageBinding,
+  DurableObjectTaskStore,
+} from "../../cloudflare.ts";
+import { copyJson } from "../../src/model/json.ts";
+import {
+  checkTaskStore,
+  formatConformanceReport,
+  type TaskStoreFixture,
+} from "../../testing.ts";
+import type { TaskStore } from "../../mod.ts";
+import { limitStorage } from "../support/durable_object_storage.ts";
+import { describe, it } from "../support/runner.ts";
 import { describeShippedStore } from "../support/shipped_store.ts";
 import {
+  durableObject,
   inDurableObject,
   type ObjectContext,
 } from "../support/workerd_bindings.ts";
 
+const CHECKS = 79;
 let count = 0;
-let ctx: ObjectContext;
 
-describeShippedStore("DurableObjectTaskStore", () => {
+/** Stores over data of their own in one storage. */
+function fixture(storage: DurableObjectStorageBinding): TaskStoreFixture {
   const prefix = `kit ${++count}/`;
   let ahead = 0;
   const now = () => Date.now() + ahead;
-  const open = () => new DurableObjectTaskStore(ctx.storage, { prefix, now });
+  const open = () => new DurableObjectTaskStore(storage, { prefix, now });
   return {
     store: open(),
     reopen: open,
     secondInstance: open,
     advanceTime: (ms) => void (ahead += ms),
   };
-}, {
+}
+
+let ctx: ObjectContext;
+
+describeShippedStore("DurableObjectTaskStore", () => fixture(ctx.storage), {
   claims: [
     "durable",
     "shared",
@@ -28,10 +47,72 @@ describeShippedStore("DurableObjectTaskStore", () => {
     "latestReads",
     "maxRecordBytes",
   ],
-  checks: 79,
+  checks: CHECKS,
   within: (body) =>
     inDurableObject((given) => {
       ctx = given;
       return body();
     }),
+});
+
+describe("DurableObjectTaskStore under the limits of production", () => {
+  it("keeps the contract on the stricter of the two back ends", () =>
+    inDurableObject(async ({ storage }) => {
+      const limited = limitStorage(storage);
+      const report = await checkTaskStore("limited", () => fixture(limited));
+      assert.ok(report.ok, formatConformanceReport(report));
+      assert.equal(report.counts.passed, CHECKS);
+    }));
+});
+
+describe("DurableObjectTaskStore called from outside its object", () => {
+  it("keeps the contract when each call is an event, and each opening a reset", async () => {
+    const { traits } = await inDurableObject(({ storage }) =>
+      new DurableObjectTaskStore(storage)
+    );
+    const report = await checkTaskStore("events", () => {
+      const object = durableObject();
+      let ahead = 0;
+      const open = () => {
+        const stores = new WeakMap<ObjectContext, TaskStore>();
+        const storeIn = (ctx: ObjectContext) => {
+          let store = stores.get(ctx);
+          if (!store) {
+            const now = () => Date.now() + ahead;
+            store = new DurableObjectTaskStore(ctx.storage, { now });
+            stores.set(ctx, store);
+          }
+          return store;
+        };
+        return {
+          traits,
+          create(record) {
+            const copy = copyJson(record);
+            return object.run((ctx) => storeIn(ctx).create(copy));
+          },
+          get: (taskId, now) =>
+            object.run((ctx) => storeIn(ctx).get(taskId, now)),
+          update(taskId, patch, version, now) {
+            const copy = copyJson(patch);
+            return object.run((ctx) =>
+              storeIn(ctx).update(taskId, copy, version, now)
+            );
+          },
+          sweep: (now) => object.run((ctx) => storeIn(ctx).sweep(now)),
+          close: () => object.run((ctx) => storeIn(ctx).close()),
+        } satisfies TaskStore;
+      };
+      return {
+        store: open(),
+        async reopen() {
+          await object.reset();
+          return open();
+        },
+        secondInstance: open,
+        advanceTime: (ms) => void (ahead += ms),
+      };
+    });
+    assert.ok(report.ok, formatConformanceReport(report));
+    assert.equal(report.counts.passed, CHECKS);
+  });
 });

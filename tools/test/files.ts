@@ -26,6 +26,7 @@ const FOLDERS: Readonly<Record<string, (runtime: RuntimeName) => boolean>> = {
   "tests/store/": () => true,
   "tests/engine/": () => true,
   "tests/testing/": () => true,
+  "tests/cloudflare/": () => true,
   // About workerd itself.
   "tests/workerd/": (runtime) => runtime === "workerd",
   // Deno makes the package, and starts it on the other runtimes itself.

@@ -4,6 +4,8 @@
  *
  * {@linkcode DurableObjectTaskStore} is the right choice: it keeps the tasks in
  * a Durable Object, which keeps their work running too.
+ * {@linkcode WorkersKvTaskStore} is for those who have a KV namespace and nothing
+ * else; read first what it cannot do.
  *
  * @example A Durable Object that serves tasks
  * ```ts
@@ -45,4 +47,11 @@ export type {
 } from "./src/cloudflare/shape.ts";
 export type { DurableObjectTaskStoreOptions } from "./src/cloudflare/durable_object_options.ts";
 export { DurableObjectTaskStore } from "./src/cloudflare/durable_object_store.ts";
+export { WorkersKvTaskStore } from "./src/cloudflare/workers_kv.ts";
+export type { WorkersKvTaskStoreOptions } from "./src/cloudflare/workers_kv_options.ts";
+export type {
+  WorkersKvBinding,
+  WorkersKvListing,
+  WorkersKvPutOptions,
+} from "./src/cloudflare/workers_kv_shape.ts";
 export type { TaskStore, TaskStoreTraits } from "./src/store/contract.ts";

@@ -1,0 +1,151 @@
+/** The options of the store on Workers KV, and their check. */
+
+import { InvalidArgumentError, show } from "../errors.ts";
+import { utf8Bytes } from "../model/json.ts";
+import {
+  checkFunction,
+  checkPositiveInteger,
+  DEFAULT_MAX_ENTRY_BYTES,
+} from "../model/limits.ts";
+import type { WorkersKvBinding } from "./workers_kv_shape.ts";
+
+const DEFAULT_PREFIX = "mcp-durable-tasks/";
+/** A key has 512 bytes, and the rest of it up to 129. */
+const LARGEST_PREFIX_BYTES = 256;
+/** Every store takes this much. */
+const SMALLEST_RECORD_BYTES = 64 * 1024;
+/** What a value may have. */
+const LARGEST_RECORD_BYTES = 25 * 1024 * 1024;
+const DEFAULT_WRITE_INTERVAL_MS = 1_000;
+const LONGEST_WRITE_INTERVAL_MS = 60_000;
+
+/** The options of a {@linkcode WorkersKvTaskStore}. */
+export interface WorkersKvTaskStoreOptions {
+  /**
+   * Says that you have read what the store cannot do, and take it: reads may be
+   * stale for a minute, and of two writers at once one is lost without a word.
+   */
+  readonly acceptEventualStore: true;
+  /**
+   * What all keys of the store begin with; 1 to 256 bytes. Other keys of the
+   * namespace begin otherwise.
+   *
+   * @default "mcp-durable-tasks/"
+   */
+  readonly prefix?: string;
+  /**
+   * The largest record, in bytes of its JSON; from 64 KiB to 25 MiB.
+   *
+   * @default DEFAULT_MAX_ENTRY_BYTES
+   */
+  readonly maxRecordBytes?: number;
+  /**
+   * How long a key rests between two writes, in milliseconds; up to a minute.
+   * Production takes one write a second, and refuses more. 0 is for a namespace
+   * that refuses nothing, such as a local one.
+   *
+   * @default 1_000
+   */
+  readonly minWriteIntervalMs?: number;
+  /**
+   * The clock for calls that bring no time of their own, in milliseconds since
+   * the epoch.
+   *
+   * @default Date.now
+   */
+  readonly now?: () => number;
+}
+
+/** All options, checked. */
+export type ResolvedWorkersKvOptions = Omit<
+  Required<WorkersKvTaskStoreOptions>,
+  "acceptEventualStore"
+>;
+
+/**
+ * Completes and checks options.
+ *
+ * @param options What the host says.
+ * @returns All options.
+ * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: one of them is none, or the store was not asked for by name.
+ */
+export function resolveWorkersKvOptions(
+  options: WorkersKvTaskStoreOptions,
+): ResolvedWorkersKvOptions {
+  const given: Partial<WorkersKvTaskStoreOptions> = options ?? {};
+  const {
+    prefix = DEFAULT_PREFIX,
+    maxRecordBytes = DEFAULT_MAX_ENTRY_BYTES,
+    minWriteIntervalMs = DEFAULT_WRITE_INTERVAL_MS,
+    now = Date.now,
+  } = given;
+  if (given.acceptEventualStore !== true) {
+    throw new InvalidArgumentError(
+      `Cannot use Workers KV: acceptEventualStore is ${
+        show(given.acceptEventualStore)
+      }, true is needed. KV has no compare-and-swap, and its reads may be stale for a minute: an answer or a cancel from another place may come late, and of two writers at once one is lost. With one writer, such as one Durable Object or one cron, pass { acceptEventualStore: true }; else take DurableObjectTaskStore`,
+    );
+  }
+  if (
+    typeof prefix !== "string" || prefix === "" || !prefix.isWellFormed() ||
+    utf8Bytes(prefix) > LARGEST_PREFIX_BYTES
+  ) {
+    throw bad(
+      "prefix",
+      prefix,
+      `a well-formed string of 1 to ${LARGEST_PREFIX_BYTES} bytes`,
+    );
+  }
+  checkPositiveInteger("maxRecordBytes", maxRecordBytes);
+  if (
+    maxRecordBytes < SMALLEST_RECORD_BYTES ||
+    maxRecordBytes > LARGEST_RECORD_BYTES
+  ) {
+    throw bad(
+      "maxRecordBytes",
+      maxRecordBytes,
+      `${SMALLEST_RECORD_BYTES} to ${LARGEST_RECORD_BYTES}`,
+    );
+  }
+  if (
+    !Number.isSafeInteger(minWriteIntervalMs) || minWriteIntervalMs < 0 ||
+    minWriteIntervalMs > LONGEST_WRITE_INTERVAL_MS
+  ) {
+    throw bad(
+      "minWriteIntervalMs",
+      minWriteIntervalMs,
+      `a whole number from 0 to ${LONGEST_WRITE_INTERVAL_MS}`,
+    );
+  }
+  return {
+    prefix,
+    maxRecordBytes,
+    minWriteIntervalMs,
+    now: checkFunction("now", now),
+  };
+}
+
+/**
+ * Checks that a value can be the namespace.
+ *
+ * @param kv The value.
+ * @returns The value.
+ * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: it is something else.
+ */
+export function checkNamespace(kv: WorkersKvBinding): WorkersKvBinding {
+  for (const method of ["getWithMetadata", "put", "delete", "list"] as const) {
+    if (typeof kv?.[method] === "function") continue;
+    throw bad(
+      "kv",
+      kv,
+      "a Workers KV namespace, such as env.TASKS with a binding of kv_namespaces,",
+    );
+  }
+  return kv;
+}
+
+function bad(name: string, value: unknown, wanted: string): Error {
+  return new InvalidArgumentError(
+    `Cannot use ${name}: the value is ${show(value)}, ${wanted} is needed`,
+  );
+}

@@ -8,6 +8,7 @@ import type { ConformanceSeam } from "./fixture.ts";
  * What a store claims by a trait: `durable`, `writers: "shared"`, `writers:
  * "exclusive"`, `maxRecordBytes`, `reads: "eventual"`; and what it claims unless
  * it says otherwise: `compareAndSwap`, and `latestReads` (`reads: "latest"`).
+ * What is no duty of a store it claims by having the method: `head`, `commit`.
  */
 export type ConformanceClaim =
   | "durable"
@@ -16,7 +17,9 @@ export type ConformanceClaim =
   | "compareAndSwap"
   | "latestReads"
   | "eventualReads"
-  | "maxRecordBytes";
+  | "maxRecordBytes"
+  | "head"
+  | "commit";
 
 /** One check of the kit, as data. */
 export interface ConformanceCheck {

@@ -1,11 +1,13 @@
 /** Every case of the kit, in the order in which they run. */
 
 import type { ConformanceCase, ConformanceCheck } from "./case.ts";
+import { COMMIT_CASES } from "./cases/commit.ts";
 import { COPY_CASES } from "./cases/copies.ts";
 import { CREATE_CASES } from "./cases/create.ts";
 import { DURABLE_CASES } from "./cases/durable.ts";
 import { EVENTUAL_CASES } from "./cases/eventual.ts";
 import { EXPIRY_CASES } from "./cases/expiry.ts";
+import { HEAD_CASES } from "./cases/head.ts";
 import { INSTANCE_CASES } from "./cases/instances.ts";
 import { JSON_CASES } from "./cases/json.ts";
 import { RACE_CASES } from "./cases/races.ts";
@@ -29,6 +31,8 @@ export const CASES: readonly ConformanceCase[] = [
   ...DURABLE_CASES,
   ...INSTANCE_CASES,
   ...EVENTUAL_CASES,
+  ...HEAD_CASES,
+  ...COMMIT_CASES,
   ...RANDOM_CASES,
 ];
 

@@ -117,6 +117,35 @@ export function expect(
 }
 
 /**
+ * Makes a call that has to return a promise, also where it refuses.
+ *
+ * @param what The call.
+ * @param call Makes it.
+ * @returns What it returned.
+ */
+export function expectPromise<T>(
+  what: string,
+  call: () => Promise<T>,
+): Promise<T> {
+  let returned: Promise<T> | undefined;
+  try {
+    returned = call();
+  } catch (error) {
+    throw new Unmet(
+      `${what} returns a promise`,
+      `it threw ${describeError(error)}`,
+      { thrown: error },
+    );
+  }
+  expect(
+    typeof returned?.then === "function",
+    `${what} returns a promise`,
+    brief(returned),
+  );
+  return returned;
+}
+
+/**
  * Expects a call to be refused.
  *
  * @param what The call.

@@ -1,12 +1,17 @@
 /** Whether a case concerns a store, and whether it can run. */
 
-import type { TaskStoreTraits } from "../store/contract.ts";
+import type { TaskStore } from "../store/contract.ts";
 import type { ConformanceCase, ConformanceClaim } from "./case.ts";
 import { Unmet } from "./failure.ts";
 import type { TaskStoreFixture } from "./fixture.ts";
 
+/** What is claimed by having the method. */
+type MethodClaim = "head" | "commit";
+
+type TraitClaim = Exclude<ConformanceClaim, MethodClaim>;
+
 /** What a store says where it claims something. */
-const CLAIM_WORDS: Readonly<Record<ConformanceClaim, string>> = {
+const CLAIM_WORDS: Readonly<Record<TraitClaim, string>> = {
   durable: "durable: true",
   shared: 'writers: "shared"',
   exclusive: 'writers: "exclusive"',
@@ -40,11 +45,13 @@ export function judgeNeeds(
   one: ConformanceCase,
   fixture: TaskStoreFixture,
 ): NotRun | undefined {
-  const traits = fixture.store.traits ?? {};
-  const unclaimed = one.claims.filter((claim) => !claims(traits, claim));
+  const { store } = fixture;
+  const unclaimed = one.claims.filter((claim) => !claims(store, claim));
   if (unclaimed.length > 0) {
     const reason = unclaimed.map((claim) =>
-      DISCLAIM_WORDS[claim]
+      isMethod(claim)
+        ? `the store has no ${claim}()`
+        : DISCLAIM_WORDS[claim]
         ? `the store declares ${DISCLAIM_WORDS[claim]}`
         : `the store's traits do not declare ${CLAIM_WORDS[claim]}`
     ).join(", and ");
@@ -59,15 +66,27 @@ export function judgeNeeds(
   throw new Unmet(
     `the factory gives ${
       one.seams.map((seam) => `${seam}()`).join(" and ")
-    }, since the store's traits declare ${
-      one.claims.map((claim) => CLAIM_WORDS[claim]).join(" and ")
+    }, since ${
+      one.claims.map((claim) =>
+        isMethod(claim)
+          ? `the store has ${claim}()`
+          : `the store's traits declare ${CLAIM_WORDS[claim]}`
+      ).join(" and ")
     }`,
     `${reason}: a claim that cannot be tried is not believed`,
   );
 }
 
-function claims(traits: TaskStoreTraits, claim: ConformanceClaim): boolean {
+function isMethod(claim: ConformanceClaim): claim is MethodClaim {
+  return claim === "head" || claim === "commit";
+}
+
+function claims(store: TaskStore, claim: ConformanceClaim): boolean {
+  const { traits = {} } = store;
   switch (claim) {
+    case "head":
+    case "commit":
+      return store[claim] !== undefined;
     case "durable":
       return traits.durable === true;
     case "shared":

@@ -82,6 +82,28 @@ export class Recorder {
               ? store.update(taskId, patch, version)
               : store.update(taskId, patch, version, now),
         ),
+      ...(store.head && {
+        head: (taskId, now) =>
+          call(
+            "head",
+            [taskId, now],
+            () =>
+              now === undefined
+                ? store.head!(taskId)
+                : store.head!(taskId, now),
+          ),
+      }),
+      ...(store.commit && {
+        commit: (taskId, patch, version, now) =>
+          call(
+            "commit",
+            [taskId, patch, version, now],
+            () =>
+              now === undefined
+                ? store.commit!(taskId, patch, version)
+                : store.commit!(taskId, patch, version, now),
+          ),
+      }),
       sweep: (now) =>
         call(
           "sweep",

@@ -12,5 +12,5 @@ describeShippedStore(
       },
     };
   },
-  { claims: ["compareAndSwap", "exclusive"], checks: 58 },
+  { claims: ["compareAndSwap", "exclusive", "head", "commit"], checks: 70 },
 );

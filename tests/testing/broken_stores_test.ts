@@ -7,6 +7,7 @@ import {
   eventualFactoryOf,
   EventualStore,
 } from "../support/broken_stores/eventual_store.ts";
+import { ShortCutStore } from "../support/broken_stores/short_cut_faults.ts";
 import {
   EXCLUSIVE,
   factoryOf,
@@ -20,6 +21,7 @@ describe("checkTaskStore()", () => {
     shared: factoryOf(SoundStore, SHARED),
     exclusive: factoryOf(SoundStore, EXCLUSIVE),
     eventual: eventualFactoryOf(EventualStore),
+    "with short cuts": factoryOf(ShortCutStore, SHARED),
   };
   for (const [kind, factory] of Object.entries(sound)) {
     it(`finds nothing in the sound store that the broken ones are made of (${kind})`, async () => {

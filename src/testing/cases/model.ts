@@ -2,7 +2,7 @@
 
 import { isExpired } from "../../model/expiry.ts";
 import { hasErrorCode } from "../../errors.ts";
-import { applyTaskPatch, type TaskRecord } from "../../model/record.ts";
+import { applyTaskPatch, headOf, type TaskRecord } from "../../model/record.ts";
 import type { TaskStore } from "../../store/contract.ts";
 import { describeError } from "../brief.ts";
 import { expectEqual, expectRefused } from "../expect.ts";
@@ -41,6 +41,8 @@ export type Step =
     /** How far the expected version is from the stored one. */
     readonly off: number;
     readonly now: number;
+    /** By `commit()`, where the store has it. */
+    readonly commits: boolean;
   }
   | {
     readonly kind: "get";
@@ -97,7 +99,16 @@ export function drawSteps(
       const patch = fields(true);
       if (random.below(5) === 0) patch.ttlMs = random.pick(TTLS);
       const off = random.pick([0, 0, 0, 0, 0, -1, 1]);
-      return { kind: "update", instance, taskId, patch, off, now: now() };
+      const commits = random.below(2) === 0;
+      return {
+        kind: "update",
+        instance,
+        taskId,
+        patch,
+        off,
+        now: now(),
+        commits,
+      };
     }
     if (roll < 92) return { kind: "get", instance, taskId, now: now() };
     // Never within hours of the end of a TTL: a shared store may leave those.
@@ -166,29 +177,48 @@ async function runStep(
     const live = before && !isExpired(before, step.now) ? before : undefined;
     if (step.kind === "get") {
       expectEqual(`get(${name})`, await store.get(step.taskId, step.now), live);
+      if (store.head) {
+        expectEqual(
+          `head(${name})`,
+          await store.head(step.taskId, step.now),
+          live && headOf(live),
+        );
+      }
       return;
     }
-    const update = store.update(
-      step.taskId,
-      patchOf(step.patch),
-      (before?.version ?? 1) + step.off,
-      step.now,
-    );
-    if (!live) {
-      await expectRefused(`update(${name})`, update, "ERR_TASK_NOT_FOUND");
-    } else if (step.off !== 0) {
-      await expectRefused(`update(${name})`, update, "ERR_CONCURRENT_UPDATE");
-    } else {
-      const next = applyTaskPatch(live, patchOf(step.patch));
-      expectEqual(`update(${name})`, await update, next);
-      model.set(step.taskId, next);
-    }
+    await change(store, model, step, before, live);
   }
   expectEqual(
     `get(${name})`,
     await store.get(step.taskId, CREATED_MS - 1),
     model.get(step.taskId),
   );
+}
+
+async function change(
+  store: TaskStore,
+  model: Map<string, TaskRecord>,
+  step: Extract<Step, { kind: "update" }>,
+  before: TaskRecord | undefined,
+  live: TaskRecord | undefined,
+): Promise<void> {
+  const { taskId, off, now } = step;
+  const patch = patchOf(step.patch);
+  const version = (before?.version ?? 1) + off;
+  const byCommit = step.commits && store.commit !== undefined;
+  const what = `${byCommit ? "commit" : "update"}(${JSON.stringify(taskId)})`;
+  const changing: Promise<unknown> = byCommit
+    ? store.commit!(taskId, patch, version, now)
+    : store.update(taskId, patch, version, now);
+  if (!live) {
+    await expectRefused(what, changing, "ERR_TASK_NOT_FOUND");
+  } else if (off !== 0) {
+    await expectRefused(what, changing, "ERR_CONCURRENT_UPDATE");
+  } else {
+    const next = applyTaskPatch(live, patch);
+    expectEqual(what, await changing, byCommit ? next.version : next);
+    model.set(taskId, next);
+  }
 }
 
 async function create(

@@ -4,7 +4,12 @@ import type { TaskStore, TaskStoreTraits } from "../../store/contract.ts";
 import { brief, describeError } from "../brief.ts";
 import { type ConformanceCase, defineCases } from "../case.ts";
 import { hasErrorCode } from "../../errors.ts";
-import { expect, expectEqual, expectRefused } from "../expect.ts";
+import {
+  expect,
+  expectEqual,
+  expectPromise,
+  expectRefused,
+} from "../expect.ts";
 import { Unmet } from "../failure.ts";
 import { conformanceRecord, CREATED_MS } from "../record.ts";
 
@@ -77,23 +82,7 @@ export const WHOLE_CASES: readonly ConformanceCase[] = defineCases([
           ["sweep() after close()", (store) => store.sweep(CREATED_MS)],
         ];
       for (const [what, call] of calls) {
-        let returned: unknown;
-        try {
-          returned = call(bare);
-        } catch (error) {
-          throw new Unmet(
-            `${what} returns a promise`,
-            `it threw ${describeError(error)}`,
-            { thrown: error },
-          );
-        }
-        expect(
-          typeof (returned as Promise<unknown> | undefined)?.then ===
-            "function",
-          `${what} returns a promise`,
-          brief(returned),
-        );
-        await (returned as Promise<unknown>).then(() => {}, () => {});
+        await expectPromise(what, () => call(bare)).then(() => {}, () => {});
       }
     },
   },

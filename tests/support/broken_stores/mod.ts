@@ -3,6 +3,7 @@
 import { EVENTUAL_FAULTS } from "./eventual_faults.ts";
 import type { BrokenStore } from "./fault.ts";
 import { REOPEN_FAULTS } from "./reopen_faults.ts";
+import { SHORT_CUT_FAULTS } from "./short_cut_faults.ts";
 import { TIME_FAULTS } from "./time_faults.ts";
 import { VALUE_FAULTS } from "./value_faults.ts";
 import { WHOLE_FAULTS } from "./whole_faults.ts";
@@ -16,4 +17,5 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
   ...TIME_FAULTS,
   ...REOPEN_FAULTS,
   ...EVENTUAL_FAULTS,
+  ...SHORT_CUT_FAULTS,
 ];

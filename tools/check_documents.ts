@@ -1,8 +1,8 @@
 /**
  * Checks the committed documents and what runs the project's tasks: `deno run -A tools/check_documents.ts`.
  *
- * Links lead somewhere, anchors too; each task that is named is one; each block of code runs in a test,
- * is a quotation of a file that does, or is data.
+ * Links lead somewhere, anchors too; each task and each test that is named is one; each block of code runs
+ * in a test, is a quotation of a file that does, or is data.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, statSync } from "node:fs";
@@ -15,6 +15,7 @@ import {
   checkTasks,
   type Project,
 } from "./markdown/check.ts";
+import { checkNamedTests } from "./markdown/tests_named.ts";
 
 const ROOT = fileURLToPath(new URL("../", import.meta.url));
 
@@ -47,6 +48,7 @@ const problems = files.flatMap((file) => {
     ...checkTasks(file, text, project),
     ...isDocument ? checkLinks(file, text, project) : [],
     ...isDocument ? checkBlocks(file, text, project) : [],
+    ...isDocument ? checkNamedTests(file, text, project.read) : [],
   ];
 });
 for (const problem of problems) console.error(problem);

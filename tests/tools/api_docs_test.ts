@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { apiPage } from "../../tools/docs/page.ts";
+import { clausesTable, withPart } from "../../tools/docs/parts.ts";
 import { readLibrary } from "../../tools/docs/read.ts";
 import { describe, it } from "../support/runner.ts";
 
@@ -124,5 +125,29 @@ describe("apiPage()", () => {
     has("It also has [`Box`](#box), as another entry.");
     has("### Constants of ./more\n\n#### ONE\n\n`const ONE: number`");
     assert.equal(text.split("#### Box\n").length, 2);
+  });
+});
+
+describe("withPart()", () => {
+  const text = "# A\n<!-- Made by me: b -->\nold\n<!-- end -->\nmore\n";
+
+  it("puts a part in its place, each time", () => {
+    const once = withPart(text, "b", "new $1");
+    assert.equal(
+      once,
+      "# A\n<!-- Made by me: b -->\n\nnew $1\n<!-- end -->\nmore\n",
+    );
+    assert.equal(withPart(once, "b", "new $1"), once);
+  });
+
+  it("refuses a document without the place", () => {
+    assert.throws(() => withPart(text, "c", "new"), /place of c/);
+  });
+
+  it("is a table of clauses", () => {
+    assert.equal(
+      clausesTable({ S1: "one | two" }),
+      "| clause | says |\n|---|---|\n| **S1** | one \\| two |\n",
+    );
   });
 });

@@ -7,6 +7,7 @@ import {
   checkTasks,
   type Project,
 } from "../../tools/markdown/check.ts";
+import { checkNamedTests } from "../../tools/markdown/tests_named.ts";
 import { comparePublished, reached } from "../../tools/publish/files.ts";
 import { describe, it } from "../support/runner.ts";
 
@@ -151,6 +152,37 @@ describe("what is published", () => {
       [
         "src/x.ts would be published, and no entry reaches it",
         "mod.ts would not be published: publish.include of deno.json leaves it out",
+      ],
+    );
+  });
+});
+
+describe("checkNamedTests()", () => {
+  const tests: Readonly<Record<string, string>> = {
+    "tests/a_test.ts":
+      'it("does (one) thing", () => {});\nit(`gives ${x} for ${y}`, f);',
+  };
+  const check = (text: string) =>
+    checkNamedTests("f.md", text, (path) => tests[path]);
+
+  it("finds the tests, in tables and over two lines", () => {
+    assert.deepEqual(
+      check(
+        '| `tests/a_test.ts`: "does (one) thing", "gives … for …" |\n`tests/a_test.ts`: "does\n(one) thing"\n`tests/a_test.ts`',
+      ),
+      [],
+    );
+  });
+
+  it("tells which are not there, with their lines", () => {
+    assert.deepEqual(
+      check(
+        '`tests/b_test.ts`: "x"\n\n`tests/a_test.ts`: "one", "does (one) thing", "gives … to …"',
+      ),
+      [
+        "f.md:1: there is no tests/b_test.ts",
+        'f.md:3: tests/a_test.ts has no test "one"',
+        'f.md:3: tests/a_test.ts has no test "gives … to …"',
       ],
     );
   });

@@ -16,7 +16,7 @@ import type { DurableObjectReadWrite } from "./shape.ts";
 const BATCH = 128;
 /** What a sweep deletes at once: so many tasks, and then no more when it is so many keys. */
 const SLICE_TASKS = 64;
-const SLICE_KEYS = 1_000;
+const SLICE_KEYS = 500;
 
 /**
  * Reads how a task is stored.

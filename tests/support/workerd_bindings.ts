@@ -45,19 +45,23 @@ interface ObjectNamespace {
 
 /** The bindings of the Worker. */
 interface Bindings {
-  /** Objects of {@link TestObject}, with SQLite behind them. */
   readonly OBJECTS: ObjectNamespace;
+  readonly WITHOUT_ALARM: ObjectNamespace;
   readonly KV: KvNamespace;
 }
 
 type Body = (ctx: ObjectContext) => unknown;
+type AlarmHandler = (
+  ctx: ObjectContext,
+  info: object,
+) => void | Promise<void>;
 
 let bindings: Bindings | undefined;
 /** What waits to run inside an object, by a number that its request carries. */
 const bodies = new Map<string, Body>();
 const outcomes = new Map<string, PromiseSettledResult<unknown>>();
 /** What the objects do when their alarm goes off, by their names. */
-const alarms = new Map<string, Body>();
+const alarms = new Map<string, AlarmHandler>();
 let count = 0;
 
 /** Takes the bindings: the Worker's entry calls it before any case runs. */
@@ -70,28 +74,31 @@ function bound(): Bindings {
   return bindings;
 }
 
-/** The class of all objects that tests have. */
-export class TestObject {
-  readonly #ctx: ObjectContext;
-  readonly #name: string;
+type Context = ObjectContext & { readonly id: { readonly name: string } };
 
-  constructor(ctx: ObjectContext & { readonly id: { readonly name: string } }) {
-    this.#ctx = ctx;
-    this.#name = ctx.id.name;
+/** A class without `alarm()`. */
+export class TestObjectWithoutAlarm {
+  protected readonly ctx: Context;
+
+  constructor(ctx: Context) {
+    this.ctx = ctx;
   }
 
   async fetch(request: Request): Promise<Response> {
     const number = new URL(request.url).pathname.slice(1);
     const body = bodies.get(number)!;
     const [outcome] = await Promise.allSettled([
-      (async () => await body(this.#ctx))(),
+      (async () => await body(this.ctx))(),
     ]);
     outcomes.set(number, outcome);
     return new Response();
   }
+}
 
-  async alarm(): Promise<void> {
-    await alarms.get(this.#name)?.(this.#ctx);
+/** The class of the objects that tests have. */
+export class TestObject extends TestObjectWithoutAlarm {
+  async alarm(info: object): Promise<void> {
+    await alarms.get(this.ctx.id.name)?.(this.ctx, info);
   }
 }
 
@@ -105,17 +112,23 @@ export interface TestDurableObject {
   /** Resets the object. Its next event meets a new instance over the same storage. */
   reset(): Promise<void>;
   /** Says what the object does, in every instance of it, when its alarm goes off. */
-  onAlarm(handler: (ctx: ObjectContext) => void | Promise<void>): void;
+  onAlarm(handler: AlarmHandler): void;
 }
 
-/** A Durable Object of its own, with empty storage. */
-export function durableObject(): TestDurableObject {
+/**
+ * A Durable Object of its own, with empty storage.
+ *
+ * @param binding Which class it is of.
+ */
+export function durableObject(
+  binding: "OBJECTS" | "WITHOUT_ALARM" = "OBJECTS",
+): TestDurableObject {
   const name = `object ${++count}`;
   const send = async (body: Body): Promise<unknown> => {
     const number = `${++count}`;
     bodies.set(number, body);
     try {
-      await bound().OBJECTS.getByName(name).fetch(`http://object/${number}`);
+      await bound()[binding].getByName(name).fetch(`http://object/${number}`);
       const outcome = outcomes.get(number)!;
       if (outcome.status === "rejected") throw outcome.reason;
       return outcome.value;

@@ -14,18 +14,25 @@ export const CONFIG = {
   compatibility_date: "2026-10-01",
 } as const;
 
-/** The Worker of the suite: its bindings are those of `tests/support/workerd_bindings.ts`. */
+/** The Worker of the suite: its bindings are those of {@link BINDINGS}. */
 const SUITE = {
   ...CONFIG,
   durable_objects: {
-    bindings: [{ name: "OBJECTS", class_name: "TestObject" }],
+    bindings: [
+      { name: "OBJECTS", class_name: "TestObject" },
+      { name: "WITHOUT_ALARM", class_name: "TestObjectWithoutAlarm" },
+    ],
   },
-  migrations: [{ tag: "v1", new_sqlite_classes: ["TestObject"] }],
+  migrations: [{
+    tag: "v1",
+    new_sqlite_classes: ["TestObject", "TestObjectWithoutAlarm"],
+  }],
   kv_namespaces: [{ binding: "KV", id: "suite" }],
 };
 
-/** Where the files that need the bindings are. */
+/** Where the files that need the bindings are, and what hands them out. */
 const BOUND = "tests/workerd/";
+const BINDINGS = "tests/support/workerd_bindings.ts";
 
 /** The command that makes one file of a Worker's source and all that it imports. */
 export function bundleCommand(
@@ -76,10 +83,8 @@ function entry(root: string, files: readonly string[]): string {
 import { collected } from ${url("tests/support/runner.ts")};
 ${
     bound
-      ? `import { TestObject, useBindings } from ${
-        url("tests/support/workerd_bindings.ts")
-      };
-export { TestObject };`
+      ? `import { useBindings } from ${url(BINDINGS)};
+export { TestObject, TestObjectWithoutAlarm } from ${url(BINDINGS)};`
       : ""
   }
 const cases = [];

@@ -1,0 +1,377 @@
+/** The one alarm of an object, shared by the store in it and its host. */
+import assert from "node:assert/strict";
+import {
+  type DurableObjectAlarmInfo,
+  DurableObjectTaskStore,
+} from "../../cloudflare.ts";
+import { hasErrorCode } from "../../src/errors.ts";
+import { watchStorage } from "../support/durable_object_storage.ts";
+import { aPatch, aRecord, CREATED_MS } from "../support/records.ts";
+import { rejects } from "../support/rejects.ts";
+import { describe, it } from "../support/runner.ts";
+import {
+  durableObject,
+  inDurableObject,
+  type ObjectContext,
+  type TestDurableObject,
+} from "../support/workerd_bindings.ts";
+
+const MINUTE = 60_000;
+/** How long after a full minute the store sweeps. */
+const OFFSET = 741;
+const HOUR = 60 * MINUTE;
+
+/** A clock that goes on from a time. */
+function clockFrom(time: number): () => number {
+  const start = Date.now();
+  return () => time + Date.now() - start;
+}
+
+/** A store whose clock shows when the records are created. */
+function storeIn({ storage }: ObjectContext, now = clockFrom(CREATED_MS)) {
+  return new DurableObjectTaskStore(storage, { now });
+}
+
+/** Waits for the next alarm of an object, and what its handler does. */
+function nextRing(
+  object: TestDurableObject,
+  handler: (
+    ctx: ObjectContext,
+    info: DurableObjectAlarmInfo,
+  ) => Promise<unknown>,
+): Promise<void> {
+  return new Promise((resolve, reject) =>
+    object.onAlarm(async (ctx, info) => {
+      await handler(ctx, info).then(() => resolve(), reject);
+    })
+  );
+}
+
+/** Asserts that a time is near another: the clocks of a test go on while it runs. */
+function assertNear(actual: number | null, expected: number): void {
+  assert.ok(
+    actual !== null && Math.abs(actual - expected) < 2_000,
+    `${actual} is not near ${expected}`,
+  );
+}
+
+describe("the alarm of a DurableObjectTaskStore", () => {
+  it("rings when something has expired, and sweeps", async () => {
+    const object = durableObject();
+    // 40 ms before what has expired until the full minute is due.
+    const now = clockFrom(CREATED_MS + OFFSET - 40);
+    let deleted: number | undefined;
+    const rang = nextRing(object, async (ctx) => {
+      deleted = await storeIn(ctx, now).alarm();
+    });
+    await object.run((ctx) =>
+      storeIn(ctx, now).create(
+        aRecord("a", {
+          createdAt: new Date(CREATED_MS - 5_000).toISOString(),
+          ttlMs: 4_000,
+        }),
+      )
+    );
+    await rang;
+    assert.equal(deleted, 1);
+    await object.run(async ({ storage }) => {
+      assert.equal(await storage.getAlarm(), null);
+      assert.equal((await storage.list({})).size, 0);
+    });
+  });
+
+  it("is set once for all that expires within a minute", () =>
+    inDurableObject(async ({ storage }) => {
+      let set = 0;
+      const store = new DurableObjectTaskStore(
+        watchStorage(storage, ({ method }) => {
+          if (method === "setAlarm") set++;
+        }),
+        { now: clockFrom(CREATED_MS) },
+      );
+      for (let i = 0; i < 50; i++) {
+        await store.create(aRecord(`t${i}`, { ttlMs: HOUR - i }));
+      }
+      assert.equal(set, 1);
+      assertNear(await storage.getAlarm(), Date.now() + HOUR + OFFSET);
+      await store.create(aRecord("never"));
+      await store.create(aRecord("later", { ttlMs: 3 * HOUR }));
+      assert.equal(set, 1);
+      await store.create(aRecord("sooner", { ttlMs: 5 * MINUTE }));
+      assertNear(await storage.getAlarm(), Date.now() + 5 * MINUTE + OFFSET);
+      await store.commit("later", aPatch({ ttlMs: MINUTE }), 1);
+      assertNear(await storage.getAlarm(), Date.now() + MINUTE + OFFSET);
+      assert.equal(set, 3);
+    }));
+
+  it("alarm() sets it for what expires next, and never for what does not", () =>
+    inDurableObject(async (ctx) => {
+      const early = storeIn(ctx);
+      await early.create(aRecord("a", { ttlMs: 2 * MINUTE }));
+      await early.create(aRecord("b", { ttlMs: 9 * MINUTE }));
+      await early.create(aRecord("c"));
+      const late = storeIn(ctx, clockFrom(CREATED_MS + 3 * MINUTE));
+      assert.equal(await late.alarm(), 1);
+      assertNear(
+        await ctx.storage.getAlarm(),
+        Date.now() + 6 * MINUTE + OFFSET,
+      );
+      const later = storeIn(ctx, clockFrom(CREATED_MS + 9 * MINUTE));
+      assert.equal(await later.alarm(), 1);
+      assert.equal(await ctx.storage.getAlarm(), null);
+      assert.equal((await later.get("c"))?.version, 1);
+    }));
+
+  it("is set for 30 days ahead at most, whatever a TTL says", () =>
+    inDurableObject(async (ctx) => {
+      const days = 24 * HOUR;
+      await storeIn(ctx).create(aRecord("a", { ttlMs: 2 ** 52 }));
+      assertNear(await ctx.storage.getAlarm(), Date.now() + 30 * days);
+      const after = storeIn(ctx, clockFrom(CREATED_MS + 30 * days));
+      assert.equal(await after.alarm(), 0);
+      assertNear(await ctx.storage.getAlarm(), Date.now() + 30 * days);
+    }));
+
+  it("leaves an earlier alarm of the host, and follows it", async () => {
+    const object = durableObject();
+    const due: string[] = [];
+    const rang = nextRing(object, async (ctx, info) => {
+      await storeIn(ctx).alarm(() => void due.push("host"), info);
+    });
+    await object.run(async (ctx) => {
+      const at = Date.now() + 30;
+      await ctx.storage.setAlarm(at);
+      await storeIn(ctx).create(aRecord("a", { ttlMs: HOUR }));
+      assert.equal(await ctx.storage.getAlarm(), at);
+    });
+    await rang;
+    assert.deepEqual(due, ["host"]);
+    await object.run(async ({ storage }) =>
+      assertNear(await storage.getAlarm(), Date.now() + HOUR + OFFSET)
+    );
+  });
+
+  it("goes before a later alarm of the host, which then gets its turn", async () => {
+    const object = durableObject();
+    const now = clockFrom(CREATED_MS + OFFSET - 30);
+    const hosts = Date.now() + 1_000;
+    const seen: unknown[] = [];
+    const done = Promise.withResolvers<void>();
+    object.onAlarm(async (ctx, info) => {
+      const store = storeIn(ctx, now);
+      seen.push("ring");
+      await store.alarm(() => void seen.push("host"), info);
+      seen.push(await ctx.storage.getAlarm(), await store.getAlarm());
+      if (seen.includes("host")) done.resolve();
+    });
+    await object.run(async (ctx) => {
+      await ctx.storage.setAlarm(hosts);
+      const createdAt = new Date(CREATED_MS - 9).toISOString();
+      const store = storeIn(ctx, now);
+      await store.create(aRecord("a", { createdAt, ttlMs: 5 }));
+      assert.ok(await ctx.storage.getAlarm() as number < hosts);
+      assert.equal(await store.getAlarm(), hosts);
+    });
+    await done.promise;
+    assert.deepEqual(seen, ["ring", hosts, hosts, "ring", "host", null, null]);
+  });
+
+  it("is told apart by what the platform says, where the host has set a later one over it", async () => {
+    const object = durableObject();
+    const now = clockFrom(CREATED_MS + OFFSET - 5_000);
+    const due: string[] = [];
+    const rang = nextRing(object, async (ctx, info) => {
+      await storeIn(ctx, now).alarm(() => void due.push("host"), info);
+    });
+    await object.run(async (ctx) => {
+      await storeIn(ctx, now).create(aRecord("a", { ttlMs: 2 * MINUTE }));
+      await ctx.storage.setAlarm(Date.now() + 30);
+    });
+    await rang;
+    assert.deepEqual(due, ["host"]);
+  });
+
+  it("setAlarm(), getAlarm() and deleteAlarm() are the host's view of it", () =>
+    inDurableObject(async (ctx) => {
+      const { storage } = ctx;
+      const store = storeIn(ctx);
+      assert.equal(await store.getAlarm(), null);
+      await store.create(aRecord("a", { ttlMs: HOUR }));
+      const own = await storage.getAlarm();
+      assert.equal(await store.getAlarm(), null);
+      const later = Date.now() + 2 * HOUR;
+      await store.setAlarm(later);
+      assertNear(await storage.getAlarm(), own!);
+      assert.equal(await store.getAlarm(), later);
+      const sooner = Date.now() + 7 * MINUTE;
+      await store.setAlarm(sooner);
+      assert.equal(await storage.getAlarm(), sooner);
+      assert.equal(await store.getAlarm(), sooner);
+      await store.create(aRecord("b", { ttlMs: MINUTE }));
+      assert.equal(await store.getAlarm(), sooner);
+      assertNear(await storage.getAlarm(), Date.now() + MINUTE + OFFSET);
+      await store.deleteAlarm();
+      assert.equal(await store.getAlarm(), null);
+      assertNear(await storage.getAlarm(), Date.now() + MINUTE + OFFSET);
+    }));
+
+  it("setAlarm() refuses times that the platform does not take", () =>
+    inDurableObject(async (ctx) => {
+      const store = storeIn(ctx);
+      const latest = Date.UTC(2189, 0, 1) - 1;
+      for (
+        const time of [
+          0,
+          -5,
+          1.5,
+          NaN,
+          Infinity,
+          "soon",
+          latest + 1,
+        ] as number[]
+      ) {
+        await rejects(store.setAlarm(time), "ERR_INVALID_ARGUMENT");
+      }
+      assert.equal(await store.getAlarm(), null);
+      await store.setAlarm(latest);
+      assert.equal(await ctx.storage.getAlarm(), latest);
+    }));
+
+  it("alarm() calls the host again where it threw, and keeps what the host sets meanwhile", async () => {
+    const object = durableObject();
+    const next = Date.now() + HOUR;
+    let calls = 0;
+    const rang = nextRing(object, async (ctx, info) => {
+      const store = storeIn(ctx);
+      const throwing = store.alarm(() => {
+        calls++;
+        throw new Error("not now");
+      }, info);
+      await assert.rejects(throwing, /not now/);
+      await store.alarm(async () => {
+        calls++;
+        await store.setAlarm(next);
+      }, info);
+    });
+    await object.run((ctx) => storeIn(ctx).setAlarm(Date.now() + 20));
+    await rang;
+    assert.equal(calls, 2);
+    await object.run(async (ctx) => {
+      assert.equal(await storeIn(ctx).getAlarm(), next);
+      assert.equal(await ctx.storage.getAlarm(), next);
+    });
+  });
+
+  it("alarm() keeps what the host has set on the platform itself while it rings", async () => {
+    const object = durableObject();
+    const next = Date.now() + HOUR;
+    const rang = nextRing(object, async (ctx, info) => {
+      await ctx.storage.setAlarm(next);
+      await storeIn(ctx).alarm(() => {}, info);
+    });
+    await object.run(async (ctx) => {
+      await storeIn(ctx).create(aRecord("a", { ttlMs: 2 * HOUR }));
+      await ctx.storage.setAlarm(Date.now() + 20);
+    });
+    await rang;
+    await object.run(async (ctx) =>
+      assert.equal(await ctx.storage.getAlarm(), next)
+    );
+  });
+
+  it("may be lost: reads are right without it, and the next task brings it back", () =>
+    inDurableObject(async (ctx) => {
+      const { storage } = ctx;
+      const store = storeIn(ctx);
+      await store.create(aRecord("a", { ttlMs: 3 * MINUTE }));
+      await storage.deleteAlarm();
+      const at = CREATED_MS + 3 * MINUTE;
+      assert.equal((await store.get("a", at - 1))?.version, 1);
+      assert.equal(await store.get("a", at), undefined);
+      assert.equal(await store.head("a", at), undefined);
+      await rejects(store.commit("a", {}, 1, at), "ERR_TASK_NOT_FOUND");
+      assert.equal(await storage.getAlarm(), null);
+      await store.create(aRecord("b", { ttlMs: HOUR }));
+      assertNear(await storage.getAlarm(), Date.now() + 3 * MINUTE + OFFSET);
+    }));
+
+  it("is left alone where the options say so; the host's alarm works, and sweeps", async () => {
+    const object = durableObject();
+    const due: string[] = [];
+    const storeOf = ({ storage }: ObjectContext) =>
+      new DurableObjectTaskStore(storage, {
+        alarm: false,
+        now: clockFrom(CREATED_MS + 10_000),
+      });
+    let deleted: number | undefined;
+    const rang = nextRing(object, async (ctx, info) => {
+      deleted = await storeOf(ctx).alarm(() => void due.push("host"), info);
+    });
+    await object.run(async (ctx) => {
+      const store = storeOf(ctx);
+      await store.create(aRecord("a", { ttlMs: 5_000 }));
+      await store.create(aRecord("b", { ttlMs: HOUR }));
+      assert.equal(await ctx.storage.getAlarm(), null);
+      await store.setAlarm(Date.now() + 20);
+    });
+    await rang;
+    assert.equal(deleted, 1);
+    assert.deepEqual(due, ["host"]);
+    await object.run(async ({ storage }) =>
+      assert.equal(await storage.getAlarm(), null)
+    );
+  });
+
+  it("is shared with a store of another prefix too", async () => {
+    const object = durableObject();
+    const due: string[] = [];
+    const stores = ({ storage }: ObjectContext) =>
+      ["a/", "b/"].map((prefix) =>
+        new DurableObjectTaskStore(storage, {
+          prefix,
+          now: clockFrom(CREATED_MS),
+        })
+      );
+    const rang = nextRing(object, async (ctx, info) => {
+      const [a, b] = stores(ctx);
+      await a.alarm(() => void due.push("host"), info);
+      await b.alarm(() => {}, info);
+    });
+    await object.run(async (ctx) => {
+      const [a, b] = stores(ctx);
+      await a.create(aRecord("one", { ttlMs: 2 * HOUR }));
+      await b.create(aRecord("one", { ttlMs: HOUR }));
+      assertNear(await ctx.storage.getAlarm(), Date.now() + HOUR + OFFSET);
+      await ctx.storage.setAlarm(Date.now() + 20);
+    });
+    await rang;
+    assert.deepEqual(due, ["host"]);
+    await object.run(async ({ storage }) =>
+      assertNear(await storage.getAlarm(), Date.now() + HOUR + OFFSET)
+    );
+  });
+
+  it("is refused by the platform in a class without alarm(): nothing is kept, and the cause says why", async () => {
+    await durableObject("WITHOUT_ALARM").run(async ({ storage }) => {
+      const store = new DurableObjectTaskStore(storage);
+      const record = aRecord("a", { ttlMs: HOUR });
+      await assert.rejects(store.create(record), (error: Error) => {
+        assert.ok(hasErrorCode(error, "ERR_STORE_FAILED"));
+        assert.match(String(error.cause), /must have an alarm\(\) handler/);
+        return true;
+      });
+      assert.equal((await storage.list({})).size, 0);
+      const without = new DurableObjectTaskStore(storage, { alarm: false });
+      await without.create(record);
+      assert.deepEqual(await without.get("a", CREATED_MS), record);
+    });
+  });
+
+  it("alarm() refuses what is no function", () =>
+    inDurableObject((ctx) =>
+      rejects(
+        storeIn(ctx).alarm({} as unknown as () => void),
+        "ERR_INVALID_ARGUMENT",
+      )
+    ));
+});

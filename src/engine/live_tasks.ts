@@ -12,6 +12,7 @@ import {
 } from "./listeners.ts";
 import { LiveTask, READ, READ_HEAD, type Sight } from "./live_task.ts";
 import type { ResolvedOptions } from "./options.ts";
+import { StoreWatches } from "./store_watches.ts";
 import type { TaskQueues } from "./task_queues.ts";
 import { startLoop, startTimer, type Timer } from "./timers.ts";
 import { createWaiter, type Waiter } from "./waiters.ts";
@@ -63,6 +64,7 @@ export class LiveTasks {
   readonly #queues: TaskQueues;
   readonly #reader: RecordReader;
   readonly #emit: Emit;
+  readonly #watches: StoreWatches;
   readonly #tasks: Map<string, LiveTask> = new Map();
   readonly #deadlines: Map<LiveTask, Deadline> = new Map();
   readonly #counted: WeakMap<LiveTask, Counted> = new WeakMap();
@@ -88,6 +90,12 @@ export class LiveTasks {
     this.#queues = queues;
     this.#reader = reader;
     this.#emit = emit;
+    this.#watches = new StoreWatches(
+      options.store,
+      queues,
+      (taskId) => this.look(taskId),
+      emit,
+    );
   }
 
   /**
@@ -356,6 +364,7 @@ export class LiveTasks {
     }
     this.#tasks.set(taskId, live);
     this.#observeWhileNeeded();
+    this.#watches.start(taskId);
     void this.look(taskId);
     return live;
   }
@@ -364,6 +373,7 @@ export class LiveTasks {
     if (this.#tasks.get(live.taskId) !== live) return;
     this.#stopDeadline(live);
     this.#tasks.delete(live.taskId);
+    this.#watches.stop(live.taskId);
     this.#observeWhileNeeded();
   }
 

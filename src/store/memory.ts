@@ -55,6 +55,7 @@ export class MemoryTaskStore implements TaskStore {
   readonly traits: TaskStoreTraits = TRAITS;
   /** Each is replaced by a change, and never changed itself. */
   readonly #records: Map<string, TaskRecord> = new Map();
+  readonly #watchers: Map<string, Set<() => void>> = new Map();
   readonly #now: () => number;
   #closed = false;
 
@@ -82,6 +83,7 @@ export class MemoryTaskStore implements TaskStore {
       throw new DuplicateTaskIdError(record.taskId);
     }
     this.#records.set(record.taskId, copyJson(record));
+    this.#tell(record.taskId);
   }
 
   /**
@@ -172,15 +174,40 @@ export class MemoryTaskStore implements TaskStore {
     for (const [taskId, record] of this.#records) {
       if (!isExpired(record, now)) continue;
       this.#records.delete(taskId);
+      this.#tell(taskId);
       deleted++;
     }
     return deleted;
+  }
+
+  /**
+   * Says when a record was created, changed or deleted: to each lifecycle over
+   * this store what the others do.
+   *
+   * @param taskId The id.
+   * @param changed What to call.
+   * @returns Ends it. Idempotent.
+   */
+  watch(taskId: string, changed: () => void): () => void {
+    if (this.#closed) return () => {};
+    const watchers = this.#watchers.get(taskId) ?? new Set();
+    const watcher = () => changed();
+    this.#watchers.set(taskId, watchers.add(watcher));
+    return () => {
+      if (!watchers.delete(watcher) || watchers.size > 0) return;
+      // After the last has gone, another set may have begun.
+      if (this.#watchers.get(taskId) === watchers) {
+        this.#watchers.delete(taskId);
+      }
+    };
   }
 
   /** Ends the store and forgets what it held. Idempotent. */
   close(): Promise<void> {
     this.#closed = true;
     this.#records.clear();
+    for (const watchers of this.#watchers.values()) watchers.clear();
+    this.#watchers.clear();
     return Promise.resolve();
   }
 
@@ -198,12 +225,22 @@ export class MemoryTaskStore implements TaskStore {
     }
     const next = patchRecord(record, copyJson(patch));
     this.#records.set(taskId, next);
+    this.#tell(taskId);
     return next;
   }
 
   #live(taskId: string, now: number = this.#now()): TaskRecord | undefined {
     const record = this.#records.get(taskId);
     return record && !isExpired(record, now) ? record : undefined;
+  }
+
+  /** Calls who watches, from outside of the call that made the change. */
+  #tell(taskId: string): void {
+    const watchers = this.#watchers.get(taskId);
+    if (!watchers) return;
+    queueMicrotask(() => {
+      for (const watcher of watchers) watcher();
+    });
   }
 
   #refuseIfClosed(operation: string): void {

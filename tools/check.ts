@@ -2,8 +2,9 @@
  * Runs every check that is not a test: `deno run -A tools/check.ts`. Goes on after a failure;
  * the last line is `N passed, N failed`.
  */
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
@@ -41,21 +42,53 @@ const STEPS: readonly (readonly [name: string, args: readonly string[]])[] = [
   ["publishing", ["run", "-A", "tools/check_publish.ts"]],
 ];
 
-let failed = 0;
-for (const [name, args] of STEPS) {
+/** How a step went. */
+interface Outcome {
+  readonly ok: boolean;
+  readonly seconds: string;
+  readonly output: string;
+}
+
+function run(args: readonly string[]): Promise<Outcome> {
   const started = performance.now();
-  const { status, stdout, stderr } = spawnSync(process.execPath, args, {
-    cwd: ROOT,
-    encoding: "utf8",
-    maxBuffer: 1 << 28,
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, args, {
+      cwd: ROOT,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    let output = "";
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding("utf8").on("data", (text: string) => output += text);
+    }
+    child.on("error", reject);
+    child.on("close", (code) =>
+      resolve({
+        ok: code === 0,
+        seconds: ((performance.now() - started) / 1_000).toFixed(1),
+        output,
+      }));
   });
-  const seconds = ((performance.now() - started) / 1_000).toFixed(1);
-  if (status !== 0) {
+}
+
+// Two at a time; each is shown in its turn.
+const waiting = STEPS.map(([, args]) => args).entries();
+const outcomes = STEPS.map(() => Promise.withResolvers<Outcome>());
+for (let lane = 0; lane < Math.min(2, availableParallelism()); lane++) {
+  (async () => {
+    for (const [index, args] of waiting) {
+      await run(args).then(outcomes[index].resolve, outcomes[index].reject);
+    }
+  })();
+}
+let failed = 0;
+for (const [index, [name, args]] of STEPS.entries()) {
+  const { ok, seconds, output } = await outcomes[index].promise;
+  if (!ok) {
     failed++;
-    process.stdout.write(`${stdout}${stderr}`);
+    process.stdout.write(output);
   }
   console.log(
-    `${status === 0 ? "ok    " : "FAILED"} ${name} (${seconds} s): deno ${
+    `${ok ? "ok    " : "FAILED"} ${name} (${seconds} s): deno ${
       args.join(" ")
     }`,
   );

@@ -9,8 +9,8 @@ export type ErrorTable = Readonly<Record<string, { readonly name: string }>>;
 /** The types whose optional members are options. */
 const OPTIONS = /(?:Options|Config|Limits|Fixture)$/;
 
-/** The types that say what an object of another package has to look like. */
-const FOREIGN = /Like$/;
+/** The types, or files of them, that say what an object of another package or of a platform looks like. */
+const FOREIGN = /(?:Like$|shapes?\.ts$)/;
 
 function throwsProblems({ throws }: Doc, errors: ErrorTable): string[] {
   const problems: string[] = [];
@@ -76,7 +76,7 @@ function memberProblems(
   const problems: string[] = [];
   if (!doc.text) problems.push("it is not documented");
   // What another package has is described there.
-  const foreign = FOREIGN.test(owner.name);
+  const foreign = FOREIGN.test(owner.name) || FOREIGN.test(owner.file);
   if (kind !== "property" && !foreign) {
     for (const name of params) {
       if (!doc.params.get(name)) problems.push(`@param ${name} is missing`);
@@ -92,7 +92,7 @@ function memberProblems(
   );
   if (
     kind === "property" && optional && OPTIONS.test(owner.name) &&
-    !doc.default && !member.name.startsWith("[")
+    !foreign && !doc.default && !member.name.startsWith("[")
   ) problems.push("@default is missing");
   const written = doc.default === undefined
     ? undefined

@@ -68,7 +68,7 @@ export class LiveTask {
    */
   isNews(record: TaskHead): boolean {
     return record.version > this.version ||
-      record.version === this.version && this.#seen?.openKeys === undefined;
+      record.version === this.version && this.#isPartial;
   }
 
   /**
@@ -93,8 +93,13 @@ export class LiveTask {
 
   /** Whether somebody listens, and it is not known what there is to be told of. */
   get wantsRecord(): boolean {
-    return this.subscriptions.size > 0 && this.#seen !== undefined &&
-      this.#seen.openKeys === undefined;
+    return this.subscriptions.size > 0 && this.#isPartial;
+  }
+
+  /** Whether the newest version that was seen is not known as a whole. */
+  get #isPartial(): boolean {
+    return this.#owes ||
+      this.#seen !== undefined && this.#seen.openKeys === undefined;
   }
 
   /** Whether nobody is interested any more. */
@@ -159,6 +164,7 @@ export class LiveTask {
 
   #tell(record: TaskRecord, sight: Sight, terminal: boolean): void {
     const before = this.#seen;
+    const lacking = this.lacks(record, sight);
     const news = this.isNews(record);
     const newer = record.version > this.version;
     if (news) this.#seen = viewOf(record, sight, before);
@@ -170,8 +176,8 @@ export class LiveTask {
       ? sight.visible
       : newer && differs || news && this.#owes;
     if (changed) {
-      this.#owes = this.lacks(record, sight);
-      if (this.#owes) return;
+      this.#owes = lacking;
+      if (lacking) return;
       const task = toGetTaskResult(record);
       for (const subscription of this.subscriptions) subscription.tell(task);
     }

@@ -357,11 +357,14 @@ function checkAsked({ commits, made }: Race): void {
     must(answered < 0, `${what}: the answers are there`);
     must(stopped < 0, `${what}: the task was stopped`);
   }
-  // What this process itself has answered and acknowledged reaches its worker.
+  // What this process itself has answered and acknowledged reaches its worker,
+  // and what was answered in the record that it wrote into.
   for (const answer of made) {
     if (answer.move.move !== "answer" || !answer.call.outcome?.ok) continue;
     if (stopped >= 0 && stopped < answer.to) continue;
-    const answered = keysOf(commits[answer.to - 1].record.inputResponses);
+    const own = commits.slice(0, answer.to)
+      .findLast(({ port }) => port === answer.side);
+    const answered = keysOf(own?.record.inputResponses);
     for (const ask of made) {
       if (ask.side !== answer.side || ask.from >= answer.to) continue;
       if (ask.call.outcome?.ok || hasRival(made, ask)) continue;

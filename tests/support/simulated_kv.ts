@@ -27,9 +27,11 @@ interface Sleeper {
 
 /** A clock that jumps to the next who waits, when nobody has anything else to do. */
 export class VirtualClock implements KvClock {
-  #now = 5_000;
+  /** When it began. */
+  readonly start = 5_000;
+  #now = this.start;
   #seed: number;
-  #pumping = false;
+  #timer: ReturnType<typeof setTimeout> | undefined;
   readonly #sleepers: Set<Sleeper> = new Set();
 
   constructor(seed = 1) {
@@ -50,11 +52,12 @@ export class VirtualClock implements KvClock {
     return new Promise((resolve) => {
       const sleeper = { at: this.#now + ms, wake: resolve };
       this.#sleepers.add(sleeper);
+      this.#pump();
       until?.then(() => {
         this.#sleepers.delete(sleeper);
+        if (this.#sleepers.size === 0) this.#stop();
         resolve();
       });
-      this.#pump();
     });
   }
 
@@ -64,21 +67,24 @@ export class VirtualClock implements KvClock {
   }
 
   #pump(): void {
-    if (this.#pumping) return;
-    this.#pumping = true;
+    if (this.#timer !== undefined || this.#sleepers.size === 0) return;
     // In a task of its own: all that can be done without time is done first.
-    setTimeout(() => {
-      this.#pumping = false;
+    this.#timer = setTimeout(() => {
+      this.#stop();
       const next = Math.min(...[...this.#sleepers].map(({ at }) => at));
-      if (next === Infinity) return;
       this.#now = Math.max(this.#now, next);
       for (const sleeper of this.#sleepers) {
         if (sleeper.at > this.#now) continue;
         this.#sleepers.delete(sleeper);
         sleeper.wake();
       }
-      if (this.#sleepers.size > 0) this.#pump();
+      this.#pump();
     }, 0);
+  }
+
+  #stop(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
   }
 }
 
@@ -130,23 +136,26 @@ export class SimulatedKv {
   }
 
   /**
-   * A binding.
+   * Writes a value without any limit.
    *
-   * @param places In how many places its reads come from caches. In the first
-   * of them it is most of the time.
+   * @param key The key.
+   * @param value The value.
+   * @param metadata What is said of it.
    */
-  bind(places = 3): WorkersKvBinding {
-    const caches = Array.from(
-      { length: places },
-      () => new Map<string, Cached>(),
-    );
+  force(key: string, value: string, metadata: unknown): void {
+    this.#set(key, { value, metadata, endsAt: Infinity });
+  }
+
+  /** A binding. Its reads come from three caches, mostly from one of them. */
+  bind(): WorkersKvBinding {
+    const caches = [1, 2, 3].map(() => new Map<string, Cached>());
     return {
       getWithMetadata: async (key) => {
         checkKey(key);
         await this.#answer("get", key);
         const place = this.clock.random() < 0.5
           ? 0
-          : Math.floor(this.clock.random() * places);
+          : Math.floor(this.clock.random() * caches.length);
         const stored = this.#read(caches[place], key);
         return {
           value: stored?.value ?? null,

@@ -1,0 +1,278 @@
+/** What becomes of writes that come faster than KV takes them, and of those that it refuses. */
+
+import assert from "node:assert/strict";
+import { TaskLifecycle } from "../../mod.ts";
+import { checkTaskStore, formatConformanceReport } from "../../testing.ts";
+import {
+  dateOf,
+  failureOf,
+  openKvStore,
+  PREFIX,
+  stored,
+} from "../support/kv_store.ts";
+import { aRecord } from "../support/records.ts";
+import { describe, it } from "../support/runner.ts";
+import { SimulatedKv } from "../support/simulated_kv.ts";
+
+const key = (taskId: string) => `${PREFIX}=${taskId}`;
+
+describe("WorkersKvTaskStore", () => {
+  it("merges the writes of a second, and acknowledges each when KV has it", async () => {
+    const kv = new SimulatedKv();
+    const store = openKvStore(kv);
+    await store.create(aRecord("a"));
+    const acknowledged: number[] = [];
+    const started = kv.clock.now();
+    await Promise.all(
+      Array.from({ length: 60 }, async (_, i) => {
+        const { version } = await store.update(
+          "a",
+          { statusMessage: `${i + 1} of 60` },
+          i + 1,
+        );
+        assert.equal(version, i + 2);
+        assert.ok(stored(kv, "a")!.version as number >= version);
+        acknowledged.push(version);
+      }),
+    );
+    assert.equal(acknowledged.length, 60);
+    assert.equal(stored(kv, "a")!.version, 61);
+    assert.equal(stored(kv, "a")!.statusMessage, "60 of 60");
+    // One for the creation, and one for all of these.
+    assert.deepEqual([kv.calls.put, kv.calls.refused], [2, 0]);
+    assert.ok(kv.clock.now() - started <= 1_000);
+  });
+
+  it("shows nothing that KV does not have yet", async () => {
+    const kv = new SimulatedKv();
+    const store = openKvStore(kv);
+    const other = openKvStore(kv);
+    await store.create(aRecord("a"));
+    const update = store.update("a", { status: "completed" }, 1);
+    for (let i = 0; i < 20; i++) await Promise.resolve();
+    assert.equal((await store.get("a"))?.version, 1);
+    assert.equal((await update).version, 2);
+    assert.equal((await store.get("a"))?.version, 2);
+    assert.equal((await other.get("a"))?.version, 2);
+  });
+
+  it("lets a worker report and end as fast as it likes", async () => {
+    const kv = new SimulatedKv();
+    const tasks = new TaskLifecycle({
+      store: openKvStore(kv),
+      now: () => dateOf(kv),
+      sweepIntervalMs: null,
+    });
+    const { taskId } = await tasks.createTask({ ttlMs: 900_000 });
+    const worker = tasks.handle(taskId);
+    const reports = Array.from(
+      { length: 12 },
+      (_, i) => worker.progress(`${i + 1} of 12`),
+    );
+    await Promise.all([...reports, worker.complete({ answer: 42 })]);
+    assert.equal(stored(kv, taskId)!.status, "completed");
+    assert.equal(kv.calls.refused, 0);
+    await tasks.close();
+  });
+
+  it("ends a task as soon as the second is over", async () => {
+    const kv = new SimulatedKv();
+    const store = openKvStore(kv);
+    await store.create(aRecord("a"));
+    const started = kv.clock.now();
+    await store.update("a", { status: "completed", result: {} }, 1);
+    assert.equal(kv.clock.now() - started, 1_000);
+    await kv.clock.advance(5_000);
+    await store.update("a", { statusMessage: "late" }, 2);
+    assert.equal(kv.clock.now() - started, 6_000);
+  });
+
+  it("compares and swaps within one instance", async () => {
+    const only = [
+      "create-duplicate-race",
+      "race-two",
+      "race-fifty",
+      "race-count",
+      "sweep-twice",
+      "sweep-race",
+    ];
+    const report = await checkTaskStore("one instance", () => {
+      const store = openKvStore(new SimulatedKv());
+      const traits = { ...store.traits, compareAndSwap: true };
+      return {
+        traits,
+        create: (record) => store.create(record),
+        get: (...args) => store.get(...args),
+        update: (...args) => store.update(...args),
+        sweep: (now) => store.sweep(now),
+        close: () => store.close(),
+      };
+    }, { only });
+    assert.ok(report.ok, formatConformanceReport(report));
+    assert.equal(report.counts.passed, only.length);
+  });
+
+  it("writes again where KV answers 429", async () => {
+    const kv = new SimulatedKv();
+    const store = openKvStore(kv);
+    const stranger = kv.bind();
+    await store.create(aRecord("a"));
+    await kv.clock.advance(1_000);
+    // Somebody else has just written there, in a way that the store cannot know of.
+    const { value, metadata } = await stranger.getWithMetadata(
+      key("a"),
+      "text",
+    );
+    await stranger.put(key("a"), value!, { metadata });
+    const started = kv.clock.now();
+    const { version } = await store.update("a", { statusMessage: "mine" }, 1);
+    assert.equal(version, 2);
+    assert.equal(kv.calls.refused, 1);
+    assert.equal(stored(kv, "a")!.statusMessage, "mine");
+    const pause = kv.clock.now() - started;
+    assert.ok(pause >= 1_000 && pause <= 1_500, `${pause}`);
+  });
+
+  it("gives up after five refusals, with an error of its own, and works again", async () => {
+    const kv = new SimulatedKv();
+    const store = openKvStore(kv);
+    await store.create(aRecord("a"));
+    await kv.clock.advance(1_000);
+    const { put } = kv.calls;
+    kv.disturb = (call) => {
+      if (call === "put") {
+        throw new Error("KV PUT failed: 429 Too Many Requests");
+      }
+    };
+    const started = kv.clock.now();
+    const calls = [
+      store.update("a", { statusMessage: "2" }, 1),
+      store.update("a", { statusMessage: "3" }, 2),
+    ];
+    for (const call of calls) {
+      const error = await failureOf(call, "ERR_STORE_FAILED");
+      assert.match(String(error.cause), /429/);
+    }
+    assert.equal(kv.calls.put - put, 5);
+    const pause = kv.clock.now() - started;
+    assert.ok(pause >= 15_000 && pause <= 23_000, `${pause}`);
+    kv.disturb = () => {};
+    assert.equal((await store.get("a"))?.version, 1);
+    const updated = await store.update("a", { statusMessage: "again" }, 1);
+    assert.deepEqual(stored(kv, "a"), updated);
+  });
+
+  it("does not repeat what KV will never take", async () => {
+    const kv = new SimulatedKv();
+    const store = openKvStore(kv);
+    kv.disturb = () => {
+      throw new Error("KV PUT failed: 403 Forbidden");
+    };
+    await failureOf(store.create(aRecord("a")), "ERR_STORE_FAILED");
+    assert.equal(kv.calls.put, 1);
+    kv.disturb = () => {};
+    // Nothing came of it: the id is free.
+    await store.create(aRecord("a"));
+  });
+
+  it("finds out what became of a write whose answer was lost", async () => {
+    for (const readsBetween of [false, true]) {
+      const kv = new SimulatedKv();
+      kv.caching = false;
+      const store = openKvStore(kv);
+      await store.create(aRecord("a"));
+      let losses = 1;
+      kv.disturb = (call) => {
+        if (call === "put" && losses-- > 0) return "lose the answer";
+      };
+      const update = store.update("a", { statusMessage: "2" }, 1);
+      if (readsBetween) {
+        await kv.clock.advance(1_001);
+        assert.equal((await store.get("a"))?.version, 2);
+      }
+      assert.equal((await update).version, 2);
+      assert.equal(stored(kv, "a")!.version, 2);
+      assert.equal(
+        (await store.update("a", { statusMessage: "3" }, 2)).version,
+        3,
+      );
+    }
+  });
+
+  it("does not write over what it has seen of another instance", async () => {
+    const kv = new SimulatedKv();
+    kv.caching = false;
+    const store = openKvStore(kv);
+    const other = openKvStore(kv);
+    await store.create(aRecord("a"));
+    const update = store.update("a", { statusMessage: "mine" }, 1);
+    for (let i = 0; i < 20; i++) await Promise.resolve();
+    await kv.clock.advance(999);
+    const stranger = kv.bind();
+    const { metadata } = await stranger.getWithMetadata(key("a"), "text");
+    // One that takes no care of the second is faster.
+    const theirs = aRecord("a", { status: "completed", version: 2 });
+    kv.force(key("a"), JSON.stringify(theirs), metadata);
+    assert.equal((await store.get("a"))?.status, "completed");
+    await failureOf(update, "ERR_CONCURRENT_UPDATE");
+    assert.equal(stored(kv, "a")!.status, "completed");
+    assert.equal((await other.get("a"))?.status, "completed");
+  });
+
+  it("goes on where a request ended in the middle of a write", async () => {
+    const kv = new SimulatedKv();
+    const binding = kv.bind();
+    let hangs = true;
+    const store = openKvStore(kv, {
+      binding: {
+        ...binding,
+        put: (...args) => {
+          if (!hangs) return binding.put(...args);
+          hangs = false;
+          return new Promise(() => {});
+        },
+      },
+    });
+    store.create(aRecord("a"));
+    for (let i = 0; i < 20; i++) await Promise.resolve();
+    // Another request brings the same id, and learns what became of it.
+    const started = kv.clock.now();
+    await failureOf(store.create(aRecord("a")), "ERR_DUPLICATE_TASK_ID");
+    assert.equal(kv.clock.now() - started, 30_000);
+    assert.equal((await store.get("a"))?.version, 1);
+    assert.deepEqual(stored(kv, "a"), aRecord("a"));
+  });
+
+  it("settles what is under way before it is closed", async () => {
+    const kv = new SimulatedKv();
+    const store = openKvStore(kv);
+    await store.create(aRecord("a"));
+    const update = store.update("a", { statusMessage: "last" }, 1);
+    await store.close();
+    assert.equal(stored(kv, "a")!.statusMessage, "last");
+    assert.equal((await update).version, 2);
+  });
+
+  it("reads no record where there is something else", async () => {
+    const kv = new SimulatedKv();
+    const store = openKvStore(kv);
+    const values = [
+      "",
+      "null",
+      "{",
+      "5",
+      JSON.stringify(aRecord("b")),
+      JSON.stringify({ ...aRecord("a"), version: "1" }),
+    ];
+    for (const [i, value] of values.entries()) {
+      const taskId = "abcdef"[i];
+      kv.force(key(taskId), value, null);
+      const error = await failureOf(store.get(taskId), "ERR_STORE_FAILED");
+      assert.match(String(error.cause), /no record of the task/);
+      await failureOf(store.update(taskId, {}, 1), "ERR_STORE_FAILED");
+    }
+    kv.force(key("g"), JSON.stringify(aRecord("g")), null);
+    assert.deepEqual(await store.get("g"), aRecord("g"));
+    assert.equal((await store.update("g", {}, 1)).version, 2);
+  });
+});

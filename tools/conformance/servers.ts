@@ -66,12 +66,13 @@ export async function startServer(
 }
 
 /**
- * Serves a Worker on a free port.
+ * Serves a Worker.
  *
  * @param root The folder with the packages that it imports.
  * @param source Its main module.
  * @param config Its `wrangler.jsonc`.
- * @param folder An empty folder for what it needs.
+ * @param folder A folder for what it needs; its state stays there, for the next time.
+ * @param port Where to listen; 0 for a free port.
  * @throws {Error} It does not listen.
  */
 export async function serveWorker(
@@ -79,6 +80,7 @@ export async function serveWorker(
   source: string,
   config: object,
   folder: string,
+  port = 0,
 ): Promise<Server> {
   let output = "";
   const bundle = bundleCommand(root, source, join(folder, CONFIG.main));
@@ -90,7 +92,7 @@ export async function serveWorker(
   const args = [
     "serve",
     "--experimental",
-    "--socket-addr=http=127.0.0.1:0",
+    `--socket-addr=http=127.0.0.1:${port}`,
     "--control-fd=1",
     file,
   ];

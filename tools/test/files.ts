@@ -26,6 +26,8 @@ const FOLDERS: Readonly<Record<string, (runtime: RuntimeName) => boolean>> = {
   "tests/store/": () => true,
   "tests/engine/": () => true,
   "tests/testing/": () => true,
+  // Deno bundles the Worker, and starts and kills workerd itself.
+  "tests/cloudflare/worker_": (runtime) => runtime === "deno",
   "tests/cloudflare/": () => true,
   // About workerd itself.
   "tests/workerd/": (runtime) => runtime === "workerd",

@@ -1,7 +1,8 @@
 /**
- * Runs the suite: `deno run -A tools/test.ts [RUNTIME…] [FILE…] [--coverage] [--deadline=SECONDS]`.
+ * Runs the suite: `deno run -A tools/test.ts [RUNTIME…] [FILE…] [--coverage] [--installed] [--deadline=SECONDS]`.
  *
- * Without a runtime, on all of them; a FILE is a path or a part of one. The last line is
+ * Without a runtime, on all of them; a FILE is a path or a part of one. With `--installed` the runtimes
+ * are those on the path, without the files that need the pinned ones. The last line is
  * `N passed, N failed, N skipped` over all runtimes; the exit code is 1 when anything failed:
  * a case, a runner that crashed, a file that reported no case, a runtime on which nothing ran,
  * a run over its deadline, coverage of Deno's run below the thresholds of `deno.json`.
@@ -12,8 +13,15 @@ import { relative } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { stopChildrenOnSignals } from "./test/child.ts";
-import { runsOn, type RuntimeName, RUNTIMES, testFiles } from "./test/files.ts";
+import {
+  runsOn,
+  runsWithoutPinned,
+  type RuntimeName,
+  RUNTIMES,
+  testFiles,
+} from "./test/files.ts";
 import { add, NONE, text } from "./test/report.ts";
+import { INSTALLED, isInstalled } from "./test/runtimes.ts";
 import { runSuite, type SuiteResult } from "./test/suite.ts";
 import { removeFolder, temporaryFolder } from "./test/temporary.ts";
 
@@ -29,6 +37,7 @@ interface Arguments {
   readonly runtimes: readonly RuntimeName[];
   readonly filters: readonly string[];
   readonly coverage: boolean;
+  readonly installed: boolean;
   readonly deadlineMs: number;
 }
 
@@ -36,16 +45,18 @@ function parse(args: readonly string[]): Arguments {
   const runtimes: RuntimeName[] = [];
   const filters: string[] = [];
   let coverage = false;
+  let installed = false;
   let deadlineS = DEADLINE_S;
   for (const arg of args) {
     const runtime = RUNTIMES.find((name) => name === arg);
     if (runtime) runtimes.push(runtime);
     else if (arg === "--coverage") coverage = true;
+    else if (arg === "--installed") installed = true;
     else if (arg.startsWith("--deadline=")) {
       deadlineS = Number(arg.slice("--deadline=".length));
     } else if (arg.startsWith("-")) {
       throw new Error(
-        `Cannot take ${arg}: the options are --coverage and --deadline=SECONDS`,
+        `Cannot take ${arg}: the options are --coverage, --installed and --deadline=SECONDS`,
       );
     } else {
       filters.push(
@@ -57,9 +68,14 @@ function parse(args: readonly string[]): Arguments {
     throw new Error("Cannot take --deadline: it is not a number over 0");
   }
   return {
-    runtimes: runtimes.length ? runtimes : RUNTIMES,
+    runtimes: runtimes.length
+      ? runtimes
+      : installed
+      ? RUNTIMES.filter(isInstalled)
+      : RUNTIMES,
     filters,
     coverage,
+    installed,
     deadlineMs: deadlineS * 1_000,
   };
 }
@@ -106,10 +122,13 @@ function covered(folder: string): boolean {
 }
 
 async function main(): Promise<boolean> {
-  const { runtimes, filters, coverage, deadlineMs } = parse(
+  const { runtimes, filters, coverage, installed, deadlineMs } = parse(
     process.argv.slice(2),
   );
-  const all = testFiles(ROOT);
+  if (installed) process.env[INSTALLED] = "1";
+  const all = testFiles(ROOT).filter((file) =>
+    !installed || runsWithoutPinned(file)
+  );
   const chosen = filters.length
     ? all.filter((file) => filters.some((filter) => file.includes(filter)))
     : all;

@@ -41,6 +41,21 @@ const FOLDERS: Readonly<Record<string, (runtime: RuntimeName) => boolean>> = {
   "tests/tools/": (runtime) => runtime === "deno",
 };
 
+/** Files, by how their names start, that need the pinned runtimes or what is installed beside them. */
+const NEED_PINNED: readonly string[] = [
+  "tests/crash/wal_runtimes_",
+  "tests/examples/own_store_",
+  "tests/examples/worker_",
+  "tests/mcp/sdk_versions_",
+  "tests/packed/",
+  "tests/tools/",
+];
+
+/** Whether a test file runs without `deno task setup:runtimes`. */
+export function runsWithoutPinned(file: string): boolean {
+  return !NEED_PINNED.some((start) => file.startsWith(start));
+}
+
 /** Whether a test file, named from the root with `/`, runs on a runtime. */
 export function runsOn(file: string, runtime: RuntimeName): boolean {
   for (const [folder, rule] of Object.entries(FOLDERS)) {

@@ -16,47 +16,69 @@ function inner(parent: string, name: string, program: string): string {
   return join(dirname(theirs.resolve(`${name}/package.json`)), program);
 }
 
-/** The pinned Node, or one of the same major version on the path where there is no pinned one. */
-function node(name: string): string {
-  if (process.platform === "linux" && process.arch === "x64") {
-    return join(HOME, "node_modules", name, "bin/node");
-  }
-  const major = name.slice("node".length);
+/** The variable that makes {@link programOf} take what is on the path; children inherit it. */
+export const INSTALLED = "TEST_INSTALLED_RUNTIMES";
+
+/** Whether a Node is on the path, of the major version of a name. */
+function isNodeInstalled(name: string): boolean {
   const { stdout } = spawnSync("node", ["--version"], { encoding: "utf8" });
-  if (stdout?.startsWith(`v${major}.`)) return "node";
-  throw new Error(
-    `Cannot run ${name}: the pinned one is for linux x64, and this machine (${process.platform} ${process.arch}) has no Node ${major} on its path`,
-  );
+  return stdout?.startsWith(`v${name.slice("node".length)}.`) ?? false;
+}
+
+/** Whether a runtime is on the path, or is this one. */
+export function isInstalled(runtime: RuntimeName): boolean {
+  switch (runtime) {
+    case "deno":
+      return true;
+    case "workerd":
+      return false;
+    case "bun":
+      return spawnSync("bun", ["--version"]).status === 0;
+    default:
+      return isNodeInstalled(runtime);
+  }
+}
+
+/** The program of a pinned runtime. */
+function pinned(runtime: Exclude<RuntimeName, "deno">): string {
+  const { platform, arch } = process;
+  const end = platform === "win32" ? ".exe" : "";
+  if (runtime === "bun") {
+    const machine = arch === "arm64" ? "aarch64" : arch;
+    return inner("bun", `@oven/bun-${platform}-${machine}`, `bin/bun${end}`);
+  }
+  if (runtime === "workerd") {
+    const machine = arch === "x64" ? "64" : arch;
+    const system = platform === "win32" ? "windows" : platform;
+    const name = `@cloudflare/workerd-${system}-${machine}`;
+    return inner("workerd", name, `bin/workerd${end}`);
+  }
+  return join(HOME, "node_modules", runtime, "bin/node");
 }
 
 /**
- * The program of a runtime.
+ * The program of a runtime: the pinned one, or the one on the path where the pinned one is for another
+ * machine, or {@link INSTALLED} asks for it.
  *
  * @throws {Error} It is not installed.
  */
 export function programOf(runtime: RuntimeName): string {
+  if (runtime === "deno") return process.execPath;
+  const isNode = runtime.startsWith("node");
   const { platform, arch } = process;
-  const path = runtime === "deno"
-    ? process.execPath
-    : runtime === "bun"
-    ? inner(
-      "bun",
-      `@oven/bun-${platform}-${arch === "arm64" ? "aarch64" : arch}`,
-      "bin/bun",
-    )
-    : runtime === "workerd"
-    ? inner(
-      "workerd",
-      `@cloudflare/workerd-${platform}-${arch === "x64" ? "64" : arch}`,
-      "bin/workerd",
-    )
-    : node(runtime);
-  if (path !== "node" && !existsSync(path)) {
+  const isPinned = !process.env[INSTALLED] &&
+    (!isNode || (platform === "linux" && arch === "x64"));
+  if (isPinned) {
+    const path = pinned(runtime);
+    if (existsSync(path)) return path;
     throw new Error(
       `Cannot run ${runtime}: ${path} is missing; run \`deno task setup:runtimes\``,
     );
   }
-  return path;
+  if (isInstalled(runtime)) return isNode ? "node" : runtime;
+  throw new Error(
+    `Cannot run ${runtime}: it is not on the path of this machine (${platform} ${arch})`,
+  );
 }
 
 /** What {@link testArguments} needs to know. */

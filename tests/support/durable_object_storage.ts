@@ -15,10 +15,10 @@ export interface StorageCall {
   readonly values: readonly unknown[];
 }
 
-/** Calls `before` ahead of each call; what that throws, the call does. */
+/** Calls `before` ahead of each call, and waits for it; what that throws, the call does. */
 export function watchStorage(
   storage: DurableObjectStorageBinding,
-  before: (call: StorageCall) => void,
+  before: (call: StorageCall) => void | Promise<void>,
 ): DurableObjectStorageBinding {
   const readWrite = (inner: DurableObjectReadWrite): DurableObjectReadWrite => {
     const watched = async <T>(
@@ -27,7 +27,7 @@ export function watchStorage(
       values: readonly unknown[],
       run: () => Promise<T>,
     ) => {
-      before({ method, keys, values });
+      await before({ method, keys, values });
       return await run();
     };
     return {
@@ -51,9 +51,9 @@ export function watchStorage(
   };
   return {
     ...readWrite(storage),
-    transaction(body) {
-      before({ method: "transaction", keys: [], values: [] });
-      return storage.transaction((txn) => body(readWrite(txn)));
+    async transaction(body) {
+      await before({ method: "transaction", keys: [], values: [] });
+      return await storage.transaction((txn) => body(readWrite(txn)));
     },
   };
 }

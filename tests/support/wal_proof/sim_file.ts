@@ -84,7 +84,9 @@ export function openSimFile(options: SimFileOptions): DiskFile {
         const last = lastWrite();
         const most = last === undefined ? atMost : bytes.length * last | 0;
         const length = Math.min(bytes.length, most);
-        change({ position, bytes: bytes.slice(0, length) });
+        // A copy: the `slice` of a Buffer would be none.
+        const copy = new Uint8Array(bytes.subarray(0, length));
+        change({ position, bytes: copy });
         if (last !== undefined) alive();
         return length;
       }, { bytes: bytes.length }),

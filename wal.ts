@@ -20,6 +20,8 @@
  */
 
 export { DEFAULT_MAX_ENTRY_BYTES } from "./src/model/limits.ts";
+export type { WalDamage } from "./src/wal/damage.ts";
+export type { WalHealth } from "./src/wal/health.ts";
 export type { WalTaskStoreOptions } from "./src/wal/options.ts";
 export { WalTaskStore } from "./src/wal/wal_task_store.ts";
 export type { TaskStore, TaskStoreTraits } from "./src/store/contract.ts";

@@ -1,47 +1,533 @@
-/** What the store needs of a log, whatever its files look like. */
+/**
+ * The end of the log: what is appended, its flushes and its failures. It knows
+ * nothing of what the entries say.
+ */
 
-import type { StoreFailedError } from "../errors.ts";
+import { Buffer } from "node:buffer";
+import { setImmediate } from "node:timers";
+import { StoreFailedError } from "../errors.ts";
+import type { Disk, DiskFile } from "./disk.ts";
+import { FlushTimes } from "./flush_times.ts";
+import { headerLine, Segment, type SegmentFiles } from "./segment.ts";
 
-/** A log that is open. What it holds was given out when it was opened. */
-export interface Log {
-  /** Bytes on the disk. */
-  readonly bytes: number;
-  /** Entries appended since the last compaction. */
-  readonly appended: number;
+/** Bytes after which one write ends and the next begins. */
+const WRITE_BYTES = 4 * 1024 * 1024;
+/** A segment that is no longer has no entry. */
+const MOST_HEADER_BYTES = 200;
+/** How long writes may follow each other before everything else has its turn, in milliseconds. */
+const TURN_MS = 5;
+/** How often it is looked whether the file still has its name, in milliseconds. */
+const NAME_CHECK_MS = 25;
 
-  /**
-   * Appends entries, all in one write. `settled` is called once, from outside
-   * this call: without an error when they are as safe as the log makes them,
-   * in the order of the calls; with one when they were cut off again. On an
-   * error it is called, in one go, for every entry that is not yet settled, so
-   * that none stays whose predecessor is gone.
-   *
-   * @param bodies The entries, each JSON on one line; none, to wait for what was
-   * appended before.
-   * @param settled Takes the outcome. It must not throw.
-   */
-  append(
-    bodies: readonly string[],
-    settled: (error?: StoreFailedError) => void,
-  ): void;
+/** Is called once: without an error when the entries are as safe as the log makes them. It must not throw. */
+export type Settled = (error?: StoreFailedError) => void;
 
-  /**
-   * Writes what is alive anew and drops the rest. Nothing is settled while it
-   * runs: what is appended meanwhile waits.
-   *
-   * @param live Gives the entries that are alive, when its time has come.
-   * @throws {StoreFailedError} `ERR_STORE_FAILED`: all is as it was.
-   */
-  compact(live: () => LiveEntries): Promise<void>;
-
-  /** Waits until everything is settled, and closes the files. */
-  close(): Promise<void>;
+/** Where an entry will be. */
+export interface Place {
+  /** The segment. */
+  readonly segment: Segment;
+  /** Where it starts. */
+  readonly offset: number;
 }
 
-/** What a compaction keeps. */
-export interface LiveEntries {
-  /** How many there are. */
-  readonly count: number;
-  /** The entries. They must not change while they are read. */
-  readonly bodies: Iterable<string>;
+/** Where a log is, and how safe it has to be. */
+export interface LogOptions {
+  /** The directory. It exists, and this store has its lock. */
+  readonly dir: string;
+  /** Whether an entry is settled only when it is on the disk itself. */
+  readonly fsync: boolean;
+  /** The file system. */
+  readonly disk: Disk;
+  /** Tells after how many bytes a segment ends. */
+  readonly segmentBytes: () => number;
+}
+
+/** What was found when the directory was opened. */
+export interface FoundLog {
+  /** The segments, in order. The last is the one that is written to, if `isLastOpen`. */
+  readonly segments: Segment[];
+  /** Whether the last segment can be written to: its file is open. */
+  readonly isLastOpen: boolean;
+  /** The sequence number of the entry that comes next. */
+  readonly nextSequence: number;
+}
+
+/** Entries that are written together. They are in one segment. */
+interface Batch {
+  readonly segment: Segment;
+  /** Whether it makes the segment. */
+  readonly isFirst: boolean;
+  readonly offset: number;
+  readonly firstSequence: number;
+  readonly pieces: (string | Uint8Array)[];
+  bytes: number;
+  entries: number;
+  readonly settled: Settled[];
+}
+
+/** The end of a log that is open. */
+export class Log {
+  readonly #options: LogOptions;
+  readonly #files: SegmentFiles;
+  /** All segments that are on the disk, in order. */
+  readonly segments: Segment[];
+  /** Bytes of all segments. */
+  bytes = 0;
+  /** Entries appended since this was last set to 0. */
+  appended = 0;
+  #nextSequence: number;
+  /** The segment that is written to. */
+  #active: Segment | undefined;
+  /** Where the next entry goes. */
+  #tail: Segment | undefined;
+  #tailEnd = 0;
+  #sealAsked = false;
+  #lastNumber: number;
+  readonly #queue: Batch[] = [];
+  #scheduled = false;
+  #draining: Promise<void> | undefined;
+  /** Where the file of the active segment has to be cut before it is written to. */
+  #cutAt: number | undefined;
+  /** Why nothing is written any more. */
+  #refusal: { readonly cause: unknown } | undefined;
+  readonly #flushes = new FlushTimes();
+  #nameCheckedAt = 0;
+  #turnEndsAt = 0;
+  /** Whether something else has to get its turn between any two writes. */
+  isHurried = false;
+  #scratch: Buffer = Buffer.allocUnsafe(64 * 1024);
+  readonly #encoder = new TextEncoder();
+
+  /**
+   * @param options Where the log is.
+   * @param files The handles of its segments.
+   * @param found What is there.
+   */
+  constructor(options: LogOptions, files: SegmentFiles, found: FoundLog) {
+    this.#options = options;
+    this.#files = files;
+    this.segments = found.segments;
+    this.#nextSequence = found.nextSequence;
+    for (const segment of this.segments) this.bytes += segment.size;
+    const last = this.segments.at(-1);
+    this.#lastNumber = last?.number ?? 0;
+    if (last && found.isLastOpen) {
+      this.#active = this.#tail = last;
+      this.#tailEnd = last.size;
+    }
+  }
+
+  /** The sequence number of the next entry. */
+  get nextSequence(): number {
+    return this.#nextSequence;
+  }
+
+  /** The segment that is written to; `undefined`: the next entry makes one. */
+  get active(): Segment | undefined {
+    return this.#active;
+  }
+
+  /** Why nothing is written any more. */
+  get refusal(): { readonly cause: unknown } | undefined {
+    return this.#refusal;
+  }
+
+  /**
+   * Appends an entry with the next sequence number.
+   *
+   * @param pieces The entry.
+   * @param bytes Bytes of all pieces.
+   * @returns Where it will be. {@linkcode settle} tells when.
+   */
+  add(pieces: readonly (string | Uint8Array)[], bytes: number): Place {
+    let batch = this.#queue.at(-1);
+    const limit = this.#options.segmentBytes();
+    if (
+      !this.#tail || this.#sealAsked ||
+      (this.#tailEnd + bytes > limit && this.#tailEnd > MOST_HEADER_BYTES)
+    ) batch = this.#planSegment();
+    else if (!batch || batch.bytes >= WRITE_BYTES) {
+      batch = this.#planBatch(this.#tail, this.#tailEnd, false);
+    }
+    const place = { segment: batch.segment, offset: this.#tailEnd };
+    for (const piece of pieces) batch.pieces.push(piece);
+    batch.bytes += bytes;
+    batch.entries++;
+    this.#tailEnd += bytes;
+    this.#nextSequence++;
+    return place;
+  }
+
+  /**
+   * Waits for what was appended. On an error it is called, in one go, for all
+   * that is not yet settled, so that nothing stays whose predecessor is gone.
+   *
+   * @param settled Takes the outcome, from outside this call, in the order of the calls.
+   */
+  settle(settled: Settled): void {
+    const batch = this.#queue.at(-1);
+    if (batch) batch.settled.push(settled);
+    else {
+      // What is under way is settled before the next batch.
+      const end = this.#tailEnd;
+      this.#planBatch(this.#tail, end, false).settled.push(settled);
+    }
+    this.#schedule();
+  }
+
+  /** Makes the next entry start a segment, unless the last one has none. */
+  seal(): void {
+    this.#sealAsked = true;
+  }
+
+  /** Flushes what no append has flushed. */
+  async flush(): Promise<void> {
+    await this.#draining;
+    this.#refuseIfUnsure();
+    try {
+      await this.#active?.file?.sync();
+    } catch (cause) {
+      this.#refusal = { cause };
+      throw cause;
+    }
+  }
+
+  /**
+   * Forgets a segment whose file is gone.
+   *
+   * @param segment The segment.
+   */
+  removed(segment: Segment): void {
+    this.segments.splice(this.segments.indexOf(segment), 1);
+    this.bytes -= segment.size;
+  }
+
+  /** Waits until everything is settled. */
+  async idle(): Promise<void> {
+    while (this.#scheduled || this.#draining || this.#queue.length > 0) {
+      if (this.#draining) await this.#draining;
+      else await nextTurn();
+    }
+  }
+
+  #planSegment(): Batch {
+    this.#sealAsked = false;
+    const number = ++this.#lastNumber;
+    const segment = new Segment(this.#options.dir, number);
+    const oldest = this.segments[0]?.number ?? number;
+    const line = headerLine(this.#nextSequence, oldest);
+    const batch = this.#planBatch(segment, 0, true);
+    batch.pieces.push(line);
+    batch.bytes = line.length;
+    this.#tail = segment;
+    this.#tailEnd = line.length;
+    return batch;
+  }
+
+  #planBatch(
+    segment: Segment | undefined,
+    offset: number,
+    isFirst: boolean,
+  ): Batch {
+    const batch: Batch = {
+      // Without a segment nothing is written: it only waits.
+      segment: segment!,
+      isFirst,
+      offset,
+      firstSequence: this.#nextSequence,
+      pieces: [],
+      bytes: 0,
+      entries: 0,
+      settled: [],
+    };
+    this.#queue.push(batch);
+    return batch;
+  }
+
+  /**
+   * What arrives in the same turn shares the write. A flush is worth a turn of
+   * the event loop: what other sockets bring shares it.
+   */
+  #schedule(): void {
+    if (this.#scheduled || this.#draining) return;
+    this.#scheduled = true;
+    if (
+      this.#options.fsync || this.isHurried ||
+      performance.now() > this.#turnEndsAt
+    ) setImmediate(this.#runInTurn);
+    else queueMicrotask(this.#run);
+  }
+
+  readonly #runInTurn = (): void => {
+    this.#turnEndsAt = performance.now() + TURN_MS;
+    this.#run();
+  };
+
+  readonly #run = (): void => {
+    this.#scheduled = false;
+    // What it answers may have scheduled this before it came to wait.
+    if (this.#draining) return;
+    while (this.#queue.length > 0) {
+      const batch = this.#queue[0];
+      if (!this.#canWriteNow(batch)) {
+        const { promise, resolve } = Promise.withResolvers<void>();
+        this.#draining = promise;
+        this.#drain().then(() => {
+          this.#draining = undefined;
+          if (this.#queue.length > 0) this.#schedule();
+          resolve();
+        });
+        return;
+      }
+      this.#queue.shift();
+      try {
+        this.#write(batch);
+        if (this.#options.fsync && batch.bytes > 0) this.#flushNow();
+      } catch (cause) {
+        this.#fail(batch, cause);
+        return;
+      }
+      this.#commit(batch);
+    }
+  };
+
+  #canWriteNow(batch: Batch): boolean {
+    if (batch.isFirst && !this.#refusal) return false;
+    return !this.#options.fsync || batch.bytes === 0 ||
+      (batch.entries === 1 && this.#queue.length === 1 &&
+        this.#flushes.areShort);
+  }
+
+  async #drain(): Promise<void> {
+    for (;;) {
+      const batch = this.#queue.shift();
+      if (!batch) return;
+      try {
+        if (batch.isFirst) await this.#startSegment(batch);
+        this.#write(batch);
+        if (this.#options.fsync && batch.bytes > 0) await this.#flush(batch);
+      } catch (cause) {
+        this.#fail(batch, cause);
+        return;
+      }
+      this.#commit(batch);
+      // Those that it answers may have more to write.
+      if (this.#options.fsync) await nextTurn();
+    }
+  }
+
+  /**
+   * The segment before is on the disk before the next one is: else a power loss
+   * could leave a hole in the middle of the log.
+   */
+  async #startSegment(batch: Batch): Promise<void> {
+    this.#refuseIfUnsure();
+    if (this.#cutAt !== undefined) this.#cut();
+    if (this.#active && !this.#options.fsync) {
+      try {
+        await this.#active.file!.sync();
+      } catch (cause) {
+        this.#refusal = { cause };
+        throw cause;
+      }
+    }
+    const { segment } = batch;
+    const file = this.#options.disk.open(segment.path);
+    segment.file = file;
+    // What an attempt that failed has left.
+    if (file.size() > 0) file.truncate(0);
+  }
+
+  #write(batch: Batch): void {
+    if (batch.bytes === 0) return;
+    this.#refuseIfUnsure();
+    const bytes = this.#encode(batch);
+    if (!batch.isFirst) {
+      if (this.#cutAt !== undefined) this.#cut();
+      this.#checkName();
+    }
+    writeAll(batch.segment.file!, bytes, batch.offset);
+  }
+
+  #encode({ pieces, bytes }: Batch): Uint8Array {
+    let buffer = this.#scratch;
+    if (buffer.length < bytes) {
+      buffer = Buffer.allocUnsafe(bytes + (bytes >> 1));
+      if (bytes <= 2 * WRITE_BYTES) this.#scratch = buffer;
+    }
+    const encoded = this.#encodeInto(buffer, pieces);
+    if (encoded.length === bytes) return encoded;
+    throw new Error(`${encoded.length} bytes to write, ${bytes} expected`);
+  }
+
+  #encodeInto(
+    buffer: Buffer,
+    pieces: readonly (string | Uint8Array)[],
+  ): Uint8Array {
+    let at = 0;
+    let text = "";
+    const encode = () => {
+      const into = at === 0 ? buffer : buffer.subarray(at);
+      at += this.#encoder.encodeInto(text, into).written;
+      text = "";
+    };
+    for (const piece of pieces) {
+      if (typeof piece === "string") {
+        text += piece;
+        continue;
+      }
+      if (text) encode();
+      buffer.set(piece, at);
+      at += piece.length;
+    }
+    if (text) encode();
+    return buffer.subarray(0, at);
+  }
+
+  #flushNow(): void {
+    const start = performance.now();
+    try {
+      this.#active!.file!.syncNow();
+    } catch (cause) {
+      this.#refusal = { cause };
+      throw cause;
+    }
+    this.#flushes.add(performance.now() - start);
+  }
+
+  /** After a failed flush nobody knows what is on the disk, and no second one tells. */
+  async #flush({ segment, isFirst }: Batch): Promise<void> {
+    const start = performance.now();
+    try {
+      await segment.file!.sync();
+      if (isFirst) await this.#options.disk.syncDir(this.#options.dir);
+    } catch (cause) {
+      this.#refusal = { cause };
+      throw cause;
+    }
+    if (!isFirst) this.#flushes.add(performance.now() - start);
+  }
+
+  #commit(batch: Batch): void {
+    const { segment, isFirst, bytes, entries } = batch;
+    if (bytes > 0) {
+      if (isFirst) {
+        if (this.#active) this.#files.keep(this.#active);
+        this.#active = segment;
+        this.segments.push(segment);
+      }
+      segment.size = batch.offset + bytes;
+      this.bytes += bytes;
+      this.appended += entries;
+    }
+    for (const settled of batch.settled) settled();
+  }
+
+  #fail(batch: Batch, cause: unknown): void {
+    const queued = this.#queue.splice(0);
+    const active = this.#active;
+    if (batch.isFirst) {
+      discard(this.#options.disk, batch.segment);
+    } else if (batch.bytes > 0) {
+      this.#cutAt = batch.offset;
+      try {
+        this.#cut();
+      } catch {
+        // It is cut before the next write.
+      }
+    }
+    this.#lastNumber = this.segments.at(-1)?.number ?? 0;
+    this.#tail = active;
+    this.#tailEnd = active?.size ?? 0;
+    this.#nextSequence = batch.firstSequence;
+    const error = cause instanceof StoreFailedError
+      ? cause
+      : new StoreFailedError("write to the log", { cause });
+    for (const failed of [batch, ...queued]) {
+      for (const settled of failed.settled) settled(error);
+    }
+  }
+
+  #refuseIfUnsure(): void {
+    if (!this.#refusal) return;
+    throw new StoreFailedError(
+      "write to the log (a flush to the disk has failed; open the store again)",
+      this.#refusal,
+    );
+  }
+
+  #cut(): void {
+    this.#active!.file!.truncate(this.#cutAt!);
+    this.#cutAt = undefined;
+  }
+
+  /** A file that somebody has deleted takes every write, and is gone after a restart: it gets its name again. */
+  #checkName(): void {
+    const now = performance.now();
+    if (now - this.#nameCheckedAt < NAME_CHECK_MS) return;
+    const file = this.#active!.file!;
+    if (!file.hasName()) this.#giveName(file);
+    this.#nameCheckedAt = now;
+  }
+
+  #giveName(file: DiskFile): void {
+    const { disk, fsync } = this.#options;
+    const active = this.#active!;
+    const copy = disk.open(active.path);
+    try {
+      const buffer = Buffer.allocUnsafe(1024 * 1024);
+      for (let at = 0; at < active.size;) {
+        const length = Math.min(buffer.length, active.size - at);
+        const read = file.readNow(buffer.subarray(0, length), at);
+        if (read === 0) throw new Error(`${active.path} was deleted, and cut`);
+        writeAll(copy, buffer.subarray(0, read), at);
+        at += read;
+      }
+      if (fsync) copy.syncNow();
+    } catch (error) {
+      copy.close();
+      throw error;
+    }
+    active.file = copy;
+    file.close();
+  }
+}
+
+/**
+ * Writes all bytes, however many the disk takes at a time.
+ *
+ * @param file The file.
+ * @param bytes The bytes.
+ * @param position Where they go.
+ */
+export function writeAll(
+  file: DiskFile,
+  bytes: Uint8Array,
+  position: number,
+): void {
+  for (let done = 0; done < bytes.length;) {
+    const written = file.write(
+      done === 0 ? bytes : bytes.subarray(done),
+      position + done,
+    );
+    if (written === 0) throw new Error("the disk took no bytes");
+    done += written;
+  }
+}
+
+/** Removes a segment that holds nothing yet. */
+function discard(disk: Disk, segment: Segment): void {
+  const { file } = segment;
+  segment.file = undefined;
+  try {
+    file?.close();
+    disk.remove(segment.path);
+  } catch {
+    // The next attempt starts it anew, and an opening takes it for what it is.
+  }
+}
+
+/** Lets everything have its turn. */
+export function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }

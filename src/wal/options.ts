@@ -6,6 +6,8 @@ import {
   checkPositiveInteger,
   DEFAULT_MAX_ENTRY_BYTES,
 } from "../model/limits.ts";
+import type { WalDamage } from "./damage.ts";
+import type { Importer } from "./importer.ts";
 
 const DEFAULT_LOCK_TIMEOUT_MS = 5_000;
 /** Engines differ in how long a string may be; all of them take this. */
@@ -36,10 +38,10 @@ export interface WalTaskStoreOptions {
    */
   readonly maxEntryBytes?: number;
   /**
-   * Compacts after so many entries since the last compaction; `null`: only when
-   * `compact()` is called.
+   * Compacts also after so many entries since the last whole compaction; `null`:
+   * only when `compact()` is called.
    *
-   * @default when the log has more than 1 MiB, and twice the bytes of what is alive
+   * @default only when twice the bytes of what is alive, and one segment more, are on the disk
    */
   readonly compactEvery?: number | null;
   /**
@@ -57,8 +59,16 @@ export interface WalTaskStoreOptions {
    */
   readonly now?: () => number;
   /**
-   * Is told when an automatic compaction has failed. The log is as it was, the
-   * store works, and tries again when the log has grown.
+   * Is told of bytes in the log that fail their check, when the store opens or
+   * later, and which tasks they have taken. All other tasks are served.
+   *
+   * @param damage What was found.
+   * @default nobody is told; `health()` says it too
+   */
+  readonly onDamage?: (damage: WalDamage) => void;
+  /**
+   * Is told when an automatic compaction has failed. Nothing is lost, the store
+   * works, and tries again when the log has grown.
    *
    * @param error What went wrong.
    * @default nobody is told
@@ -76,7 +86,12 @@ export type ResolvedWalOptions = Readonly<{
   compactEvery: number | null | undefined;
   lockTimeoutMs: number;
   now: () => number;
+  onDamage: (damage: WalDamage) => void;
   onCompactionError: (error: unknown) => void;
+  /** Bytes after which a segment ends; `undefined`: by what is alive. For tests. */
+  segmentBytes?: number;
+  /** Takes records over from elsewhere; see {@linkcode Importer}. */
+  importer?: Importer;
 }>;
 
 /**
@@ -96,6 +111,7 @@ export function resolveWalOptions(
     compactEvery,
     lockTimeoutMs = DEFAULT_LOCK_TIMEOUT_MS,
     now = Date.now,
+    onDamage = () => {},
     onCompactionError = () => {},
   } = options ?? {};
   if (typeof dir !== "string" || dir === "" || dir.includes("\0")) {
@@ -120,6 +136,9 @@ export function resolveWalOptions(
     );
   }
   if (typeof now !== "function") throw bad("now", now, "a function");
+  if (typeof onDamage !== "function") {
+    throw bad("onDamage", onDamage, "a function");
+  }
   if (typeof onCompactionError !== "function") {
     throw bad("onCompactionError", onCompactionError, "a function");
   }
@@ -130,6 +149,7 @@ export function resolveWalOptions(
     compactEvery,
     lockTimeoutMs,
     now,
+    onDamage,
     onCompactionError,
   };
 }

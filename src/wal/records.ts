@@ -1,100 +1,144 @@
 /**
- * The records in memory, in two states: committed, which readers see, and
- * appended, which a create or an update is judged by. They differ in what is
- * on its way to the disk.
+ * The states of all tasks, twice: committed, which readers see, and appended,
+ * which a create or an update is judged by. They differ in what is on its way to
+ * the disk.
  */
 
-import { PUT_BYTES, putBody, type StoredRecord } from "./entry.ts";
-import { FRAME_BYTES } from "./frame.ts";
-import type { LiveEntries } from "./log.ts";
+import { ExpiryQueue } from "./expiry_queue.ts";
+import type { Fields, PartRef, TaskState } from "./task_state.ts";
 
-/** A record that is put or deleted, on its way to the disk. */
+/** What becomes of a task, on its way to the disk. */
 export interface StagedChange {
-  /** The record. */
+  /** The task. */
   readonly taskId: string;
-  /** What it becomes; `undefined`: it is deleted. */
-  readonly stored: StoredRecord | undefined;
+  /** Its state; `undefined`: it is deleted. */
+  readonly state: TaskState | undefined;
+  /** What the state holds: it cannot be read from the disk yet. */
+  readonly fields: Fields | undefined;
+  /** Parts that cannot be read from where they will be. */
+  readonly texts: UnwrittenParts | undefined;
 }
 
-/** All records of a store. */
+/** By part: its JSON, or where the same bytes are as long as it is not written. */
+export type UnwrittenParts = ReadonlyMap<PartRef, string | PartRef>;
+
+/** All tasks of a store. */
 export class Records {
-  readonly #committed: Map<string, StoredRecord>;
-  readonly #appended = new Map<string, StagedChange>();
-  #liveBytes = 0;
+  readonly #committed: Map<string, TaskState>;
+  readonly #staged = new Map<string, StagedChange>();
+  #expiry = new ExpiryQueue();
+  #aliveBytes = 0;
 
   /** @param committed What the log holds. */
-  constructor(committed: Map<string, StoredRecord>) {
+  constructor(committed: Map<string, TaskState>) {
     this.#committed = committed;
-    for (const stored of committed.values()) {
-      this.#liveBytes += entryBytes(stored);
+    for (const [taskId, state] of committed) {
+      this.#aliveBytes += state.aliveBytes;
+      state.segment.bases++;
+      this.#expiry.push(taskId, state.expiresAt);
     }
   }
 
-  /** Bytes that a log of the committed records alone takes. */
-  get liveBytes(): number {
-    return this.#liveBytes;
+  /** Bytes that entries with all committed records take. */
+  get aliveBytes(): number {
+    return this.#aliveBytes;
+  }
+
+  /** How many tasks there are. */
+  get size(): number {
+    return this.#committed.size;
   }
 
   /** Whether anything is on its way to the disk. */
   get hasStaged(): boolean {
-    return this.#appended.size > 0;
+    return this.#staged.size > 0;
+  }
+
+  /** All committed states. */
+  committedStates(): Iterable<[taskId: string, state: TaskState]> {
+    return this.#committed;
   }
 
   /** What a reader sees. */
-  committed(taskId: string): StoredRecord | undefined {
+  committed(taskId: string): TaskState | undefined {
     return this.#committed.get(taskId);
   }
 
   /** What a writer is judged by. */
-  appended(taskId: string): StoredRecord | undefined {
-    const change = this.#appended.get(taskId);
-    return change ? change.stored : this.#committed.get(taskId);
+  appended(taskId: string): TaskState | undefined {
+    const change = this.#staged.get(taskId);
+    return change ? change.state : this.#committed.get(taskId);
   }
 
-  /** Every id that a writer finds, with its record. */
-  *allAppended(): Iterable<[taskId: string, stored: StoredRecord]> {
-    for (const [taskId, stored] of this.#committed) {
-      if (!this.#appended.has(taskId)) yield [taskId, stored];
-    }
-    for (const { taskId, stored } of this.#appended.values()) {
-      if (stored) yield [taskId, stored];
-    }
+  /** What a writer is judged by, as long as it is not on the disk. */
+  staged(taskId: string): StagedChange | undefined {
+    return this.#staged.get(taskId);
   }
 
   /** Takes a change into the appended state. */
   stage(change: StagedChange): void {
-    this.#appended.set(change.taskId, change);
+    const { taskId, state } = change;
+    if (state && this.appended(taskId)?.expiresAt !== state.expiresAt) {
+      this.#expect(taskId, state.expiresAt);
+    }
+    this.#staged.set(taskId, change);
   }
 
   /** Takes a staged change into the committed state. */
   commit(change: StagedChange): void {
-    const { taskId, stored } = change;
+    const { taskId, state } = change;
     const before = this.#committed.get(taskId);
-    if (before) this.#liveBytes -= entryBytes(before);
-    if (stored) {
-      this.#liveBytes += entryBytes(stored);
-      this.#committed.set(taskId, stored);
+    if (before) {
+      this.#aliveBytes -= before.aliveBytes;
+      before.segment.bases--;
+    }
+    if (state) {
+      this.#aliveBytes += state.aliveBytes;
+      state.segment.bases++;
+      this.#committed.set(taskId, state);
     } else this.#committed.delete(taskId);
-    if (this.#appended.get(taskId) === change) this.#appended.delete(taskId);
+    if (this.#staged.get(taskId) === change) this.#staged.delete(taskId);
   }
 
   /** Takes the appended state back to the committed one. */
   rollBack(): void {
-    this.#appended.clear();
+    for (const taskId of this.#staged.keys()) {
+      const state = this.#committed.get(taskId);
+      // It may have been taken out of the queue for what is now void.
+      if (state) this.#expect(taskId, state.expiresAt);
+    }
+    this.#staged.clear();
   }
 
-  /** The committed records as entries of a log. */
-  live(): LiveEntries {
-    const committed = this.#committed;
-    return {
-      count: committed.size,
-      bodies: (function* () {
-        for (const { text } of committed.values()) yield putBody(text);
-      })(),
-    };
+  /**
+   * Takes ids whose time has come out of the queue. Who takes one deletes it, or
+   * rolls back.
+   *
+   * @param now The time.
+   * @param most How many ids at most.
+   * @returns Ids whose appended state is expired.
+   */
+  takeExpired(now: number, most: number): string[] {
+    const taken = new Set<string>();
+    while (taken.size < most && this.#expiry.firstTime() <= now) {
+      const time = this.#expiry.firstTime();
+      const taskId = this.#expiry.pop();
+      const state = this.appended(taskId);
+      if (state?.expiresAt === time) taken.add(taskId);
+    }
+    return [...taken];
   }
-}
 
-function entryBytes(stored: StoredRecord): number {
-  return stored.bytes + PUT_BYTES + FRAME_BYTES;
+  #expect(taskId: string, time: number): void {
+    this.#expiry.push(taskId, time);
+    if (this.#expiry.length <= 2 * this.#committed.size + 1_000) return;
+    // Most of it is no longer true.
+    this.#expiry = new ExpiryQueue();
+    for (const [taskId, state] of this.#committed) {
+      this.#expiry.push(taskId, state.expiresAt);
+    }
+    for (const { taskId, state } of this.#staged.values()) {
+      if (state) this.#expiry.push(taskId, state.expiresAt);
+    }
+  }
 }

@@ -1,94 +1,221 @@
-/** Makes the records of the entries of a log, in order. */
+/** Makes the states of tasks from the entries of a log, in order. */
 
-import { StoreDamagedError } from "../errors.ts";
-import type { TaskRecord } from "../model/record.ts";
-import {
-  applyChange,
-  type LogEntry,
-  putText,
-  type StoredRecord,
-  toStored,
-} from "./entry.ts";
+import { basename, dirname, join } from "node:path";
+import { Damage, type Damages } from "./damage.ts";
+import type { EntryHead } from "./frame.ts";
+import type { Reader } from "./reader.ts";
+import type { ScanItem } from "./scan.ts";
+import type { Segment } from "./segment.ts";
+import { TaskState, type UnappliedChange } from "./task_state.ts";
 
-/** A record in the middle of a replay: parsed once a change has come. */
-type Replayed = StoredRecord | { readonly record: TaskRecord };
+/** So many changes of a task wait until somebody asks for it. */
+const MOST_UNAPPLIED = 64;
 
-/** The records of a log that is being read. */
+type EntryItem = Extract<ScanItem, { type: "entry" }>;
+type DamageItem = Extract<ScanItem, { type: "damage" }>;
+
+/** The states of a log that is being read. */
 export class Replay {
-  readonly #file: string;
-  readonly #records = new Map<string, Replayed>();
+  /** What was found so far. */
+  readonly states: Map<string, TaskState> = new Map();
+  readonly #reader: Reader;
+  readonly #damages: Damages;
 
-  /** @param file The log, for errors. */
-  constructor(file: string) {
-    this.#file = file;
+  /**
+   * @param reader Reads what was found before.
+   * @param damages Takes what is damaged.
+   */
+  constructor(reader: Reader, damages: Damages) {
+    this.#reader = reader;
+    this.#damages = damages;
   }
 
   /**
-   * Takes the next entry.
+   * Takes the next entry of a task.
    *
-   * @param body The entry.
-   * @param offset Where it is in the file.
-   * @throws {StoreDamagedError} `ERR_STORE_DAMAGED`: it does not fit what came before.
+   * @param item The entry.
+   * @param segment Where it is.
+   * @param small Gives its small fields.
    */
-  apply(body: string, offset: number): void {
-    const entry = this.#parse(body, offset);
-    if ("put" in entry) {
-      const { put } = entry;
-      this.#records.set(put.taskId, toStored(put, putText(body)));
-    } else if ("change" in entry) {
-      const record = this.#parsed(entry.change);
-      if (!record || record.version !== entry.version - 1) {
-        throw new StoreDamagedError(
-          this.#file,
-          offset,
-          `an entry makes version ${entry.version} of a task that is ${
-            record ? `at version ${record.version}` : "not there"
-          }`,
-        );
-      }
-      applyChange(record, entry);
-    } else this.#records.delete(entry.delete);
+  entry(item: EntryItem, segment: Segment, small: () => string): void {
+    const { head } = item;
+    switch (head.kind) {
+      case "p":
+        this.#put(item, segment);
+        break;
+      case "c":
+        this.#change(item, segment, small);
+        break;
+      case "d":
+        this.#delete(head);
+        break;
+      case "x":
+        this.#damaged(item, segment, small());
+    }
   }
 
   /**
-   * Ends the replay.
+   * Takes damage: the tasks that it touches, or may touch, have no state that
+   * could be served.
    *
-   * @returns The records.
+   * @param item The damage.
+   * @param segment Where it is.
    */
-  finish(): Map<string, StoredRecord> {
-    for (const [taskId, replayed] of this.#records) {
-      if (!("record" in replayed)) continue;
-      const { record } = replayed;
-      this.#records.set(taskId, toStored(record, JSON.stringify(record)));
+  damage(item: DamageItem, segment: Segment): void {
+    const { offset, bytes, reason, head, lost } = item;
+    const damage = this.#damages.add(
+      new Damage({ segment, file: segment.path, offset, bytes, reason }),
+    );
+    if (head && head.taskId !== "") this.#lose(head, segment, offset, damage);
+    if (lost === 0) return;
+    for (const [taskId, state] of this.states) {
+      if (!state.ended && !state.isDamaged) this.#take(taskId, state, damage);
     }
-    return this.#records as Map<string, StoredRecord>;
   }
 
-  #parse(body: string, offset: number): LogEntry {
-    let entry: Partial<Record<string, unknown>>;
-    try {
-      entry = JSON.parse(body) ?? {};
-    } catch {
-      entry = {};
-    }
-    const { put, change } = entry;
-    if (
-      typeof change === "string" || typeof entry.delete === "string" ||
-      typeof (put as TaskRecord | undefined)?.taskId === "string"
-    ) return entry as unknown as LogEntry;
-    throw new StoreDamagedError(
-      this.#file,
-      offset,
-      "an entry is neither a put, a change nor a deletion",
+  #put({ head, offset, bodyOffset }: EntryItem, segment: Segment): void {
+    const { taskId, born, version, smallBytes } = head;
+    const before = this.states.get(taskId);
+    if (before && isOlder(head, before)) return;
+    const frontBytes = bodyOffset - offset + smallBytes;
+    let aliveBytes = frontBytes + 1;
+    for (const { bytes } of head.rows) aliveBytes += bytes;
+    const { expiresAt, ended } = head;
+    if (before?.isDamaged) this.#damages.release(taskId);
+    this.states.set(
+      taskId,
+      new TaskState({
+        born,
+        version,
+        expiresAt,
+        ended,
+        aliveBytes,
+        segment,
+        offset,
+        frontBytes,
+      }),
     );
   }
 
-  #parsed(taskId: string): TaskRecord | undefined {
-    const replayed = this.#records.get(taskId);
-    if (!replayed) return undefined;
-    if ("record" in replayed) return replayed.record;
-    const record: TaskRecord = JSON.parse(replayed.text);
-    this.#records.set(taskId, { record });
-    return record;
+  #change(item: EntryItem, segment: Segment, small: () => string): void {
+    const { head, offset, bodyOffset } = item;
+    const { taskId, born, version, expiresAt, ended, rows } = head;
+    const before = this.states.get(taskId);
+    if (before && isOlder(head, before)) return;
+    if (before?.born === born && before.version === version) return;
+    if (
+      !before || before.isDamaged || before.born !== born ||
+      version !== before.version + 1
+    ) {
+      const damage = before?.isDamaged && this.#damages.of(taskId) ||
+        this.#damages.add(
+          new Damage({
+            segment,
+            file: segment.path,
+            offset,
+            bytes: 0,
+            reason: "the version before this one is missing",
+          }),
+        );
+      this.#lose(head, segment, offset, damage);
+      return;
+    }
+    const change: UnappliedChange = {
+      small: small(),
+      rows,
+      segment,
+      offset: bodyOffset + head.smallBytes,
+    };
+    const { overlay } = before;
+    // Nobody else has a state that is being replayed, nor its changes.
+    const changes = (overlay?.changes ?? []) as UnappliedChange[];
+    changes.push(change);
+    let { aliveBytes } = before;
+    if (changes.length === 1) aliveBytes += head.smallBytes;
+    for (const { bytes } of rows) if (bytes > 0) aliveBytes += bytes;
+    const state = new TaskState({
+      born,
+      version,
+      expiresAt,
+      ended,
+      aliveBytes,
+      segment: before.segment,
+      offset: before.offset,
+      frontBytes: before.frontBytes,
+      overlay: { fields: overlay?.fields, changes },
+    });
+    this.states.set(taskId, state);
+    // So that the changes of one task do not fill the memory.
+    if (changes.length >= MOST_UNAPPLIED) this.#reader.fields(taskId, state);
   }
+
+  #delete(head: EntryHead): void {
+    const before = this.states.get(head.taskId);
+    if (!before || head.born < before.born) return;
+    this.states.delete(head.taskId);
+    this.#damages.release(head.taskId);
+  }
+
+  #damaged(item: EntryItem, segment: Segment, note: string): void {
+    const { head, offset } = item;
+    const before = this.states.get(head.taskId);
+    if (before && isOlder(head, before)) return;
+    const where = JSON.parse(note) as {
+      file?: string;
+      offset?: number;
+      reason?: string;
+    };
+    const damage = this.#damages.add(
+      new Damage({
+        file: join(dirname(segment.path), basename(where.file ?? segment.path)),
+        offset: where.offset ?? offset,
+        bytes: 0,
+        reason: where.reason ?? "it was damaged",
+      }),
+    );
+    this.#lose(head, segment, offset, damage);
+  }
+
+  /** The state after an entry is not known. */
+  #lose(
+    head: EntryHead,
+    segment: Segment,
+    offset: number,
+    damage: Damage,
+  ): void {
+    const { taskId, born, version, expiresAt, ended, kind } = head;
+    const before = this.states.get(taskId);
+    if (before && isOlder(head, before)) return;
+    // A deletion whose body alone is damaged says all that it has to say.
+    if (kind === "d") return this.#delete(head);
+    // It stands where the older one does, so that a compaction comes across it.
+    const base = before && kind !== "x" ? before : { segment, offset };
+    this.#damages.take(taskId, damage);
+    this.states.set(
+      taskId,
+      new TaskState({
+        born,
+        version,
+        expiresAt,
+        ended,
+        aliveBytes: 200,
+        segment: base.segment,
+        offset: base.offset,
+        frontBytes: 0,
+        isDamaged: true,
+      }),
+    );
+  }
+
+  #take(taskId: string, state: TaskState, damage: Damage): void {
+    state.isDamaged = true;
+    state.overlay = undefined;
+    this.#damages.take(taskId, damage);
+  }
+}
+
+/** Whether an entry comes before what is known, in the life of the task. */
+function isOlder(head: EntryHead, state: TaskState): boolean {
+  return head.born < state.born ||
+    (head.born === state.born && head.version < state.version);
 }

@@ -1,56 +1,59 @@
 /** The store over a log, on whatever disk: the inside of `WalTaskStore`. */
 
-import { join } from "node:path";
 import {
   ConcurrentUpdateError,
   DuplicateTaskIdError,
   hasErrorCode,
-  show,
   StoreClosedError,
   StoreFailedError,
   TaskEntryTooLargeError,
   TaskNotFoundError,
 } from "../errors.ts";
-import type { TaskPatch, TaskRecord } from "../model/record.ts";
+import { setOwn } from "../model/json.ts";
+import type { TaskHead, TaskPatch, TaskRecord } from "../model/record.ts";
 import type { TaskStore, TaskStoreTraits } from "../store/contract.ts";
-import { CompactionPolicy } from "./compaction_policy.ts";
+import { CompactionRuns } from "./compaction_runs.ts";
+import { copyTask } from "./copy_task.ts";
+import { Damage } from "./damage.ts";
 import type { Disk } from "./disk.ts";
 import {
-  applyChange,
-  changeBody,
-  deleteBody,
-  putBody,
-  type StoredRecord,
-  toChange,
-  toStored,
-} from "./entry.ts";
-import { FileLog } from "./file_log.ts";
-import { acquireLock, type HeldLock } from "./lock.ts";
-import type { Log } from "./log.ts";
-import { LOG_FILE, openLogFile } from "./log_file.ts";
+  appendChange,
+  appendDeletion,
+  type Appended,
+  appendPut,
+  putOf,
+} from "./entries.ts";
+import {
+  applyPatch,
+  divideRecord,
+  dropPayloads,
+  type EncodedPatch,
+  encodePatch,
+  type NewPart,
+  recordBytesOf,
+  type RecordChange,
+  type WholeRecord,
+} from "./fields.ts";
+import type { WalHealth } from "./health.ts";
+import type { ImportTarget } from "./importer.ts";
+import { nextTurn } from "./log.ts";
 import type { ResolvedWalOptions } from "./options.ts";
-import { Records, type StagedChange } from "./records.ts";
-import { Replay } from "./replay.ts";
+import { openParts, type StoreParts } from "./open_store.ts";
+import { ReadDamage } from "./reader.ts";
+import type { StagedChange, UnwrittenParts } from "./records.ts";
+import type { Fields, PartRef, TaskState } from "./task_state.ts";
 
-/** The file whose lock says who has the directory. */
-export const LOCK_FILE = "lock.db";
-
-/** What an open store holds. */
-interface Opened {
-  readonly lock: HeldLock;
-  readonly log: Log;
-  readonly records: Records;
-}
+/** Deletions that a sweep appends at a time. */
+const SWEEP_SLICE = 500;
 
 /** A {@linkcode TaskStore} over a log. It starts to open at once, and every method waits for that. */
 export class LogTaskStore implements TaskStore {
   readonly traits: TaskStoreTraits;
   readonly #options: ResolvedWalOptions;
-  readonly #policy: CompactionPolicy;
   readonly #abortOpening = new AbortController();
-  readonly #opening: Promise<Opened>;
-  #opened: Opened | undefined;
-  #compacting = false;
+  readonly #opening: Promise<StoreParts>;
+  #opened: StoreParts | undefined;
+  #compactions: CompactionRuns | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(options: ResolvedWalOptions, disk: Disk) {
@@ -61,12 +64,8 @@ export class LogTaskStore implements TaskStore {
       compareAndSwap: true,
       maxRecordBytes: options.maxEntryBytes,
     });
-    this.#policy = new CompactionPolicy(options.compactEvery);
-    this.#opening = openParts(options, disk, this.#abortOpening.signal);
-    this.#opening.then(
-      (opened) => this.#opened = opened,
-      () => {}, // Every method gives the error.
-    );
+    this.#opening = this.#open(disk);
+    this.#opening.catch(() => {}); // Every method gives the error.
   }
 
   /** Resolves when the store is open. */
@@ -74,148 +73,404 @@ export class LogTaskStore implements TaskStore {
     await this.#opening;
   }
 
-  async create(record: TaskRecord): Promise<void> {
-    this.#refuseIfClosed("create a task");
-    // Before anything is awaited: the caller may change its object then.
-    const text = JSON.stringify(record);
-    const { taskId } = record;
-    const stored = toStored(record, text);
-    const { records } = this.#opened ?? await this.#opening;
-    if (records.appended(taskId)) throw new DuplicateTaskIdError(taskId);
-    this.#refuseIfTooLarge(taskId, stored.bytes, 0);
-    await this.#append([putBody(text)], [{ taskId, stored }]);
+  create(record: TaskRecord): Promise<void> {
+    return this.#call("create a task", () => {
+      // Before anything is awaited: the caller may change its object then.
+      const whole = divideRecord(record);
+      const taskId = flat(record.taskId);
+      const { version } = record;
+      return (parts) => this.#create(parts, taskId, version, whole);
+    });
   }
 
-  async get(taskId: string, now?: number): Promise<TaskRecord | undefined> {
-    this.#refuseIfClosed("read a task");
-    const { records } = this.#opened ?? await this.#opening;
-    const stored = records.committed(taskId);
-    if (!stored || this.#isExpired(stored, now)) return undefined;
-    return JSON.parse(stored.text);
+  get(taskId: string, now?: number): Promise<TaskRecord | undefined> {
+    return this.#call("read a task", () => (parts) => {
+      const state = this.#readable(parts, taskId, now);
+      if (!state) return undefined;
+      return this.#reading(parts, taskId, () => {
+        const { small, parts: refs } = parts.reader.fields(taskId, state);
+        const record = JSON.parse(small);
+        for (const ref of refs) {
+          setOwn(record, ref.key, JSON.parse(parts.reader.text(ref)));
+        }
+        return record;
+      });
+    });
   }
 
-  async update(
+  head(taskId: string, now?: number): Promise<TaskHead | undefined> {
+    return this.#call("read a task", () => (parts) => {
+      const state = this.#readable(parts, taskId, now);
+      if (!state) return undefined;
+      return this.#reading(parts, taskId, () => {
+        const head = JSON.parse(parts.reader.fields(taskId, state).small);
+        dropPayloads(head);
+        return head;
+      });
+    });
+  }
+
+  update(
     taskId: string,
     patch: TaskPatch,
     expectedVersion: number,
     now?: number,
   ): Promise<TaskRecord> {
-    this.#refuseIfClosed("update a task");
-    const change = toChange(patch);
-    const { records } = this.#opened ?? await this.#opening;
-    const before = records.appended(taskId);
-    if (!before || this.#isExpired(before, now)) {
-      throw new TaskNotFoundError(taskId);
-    }
-    if (before.version !== expectedVersion) {
-      throw new ConcurrentUpdateError(taskId, expectedVersion, before.version);
-    }
-    const record: TaskRecord = JSON.parse(before.text);
-    applyChange(record, change);
-    const stored = toStored(record, JSON.stringify(record));
-    this.#refuseIfTooLarge(taskId, stored.bytes, before.bytes);
-    await this.#append(
-      [changeBody(taskId, record.version, change)],
-      [{ taskId, stored }],
-    );
-    return record;
+    return this.#call("update a task", () => {
+      const encoded = encodePatch(patch);
+      return (parts) => {
+        const before = this.#writable(parts, taskId, expectedVersion, now);
+        const change = this.#change(parts, taskId, before, encoded);
+        const record = change.head as unknown as TaskRecord;
+        this.#addParts(parts, taskId, change);
+        return this.#append(parts, taskId, before, change).then(() => record);
+      };
+    });
+  }
+
+  commit(
+    taskId: string,
+    patch: TaskPatch,
+    expectedVersion: number,
+    now?: number,
+  ): Promise<number> {
+    return this.#call("update a task", () => {
+      const encoded = encodePatch(patch);
+      return (parts) => {
+        const before = this.#writable(parts, taskId, expectedVersion, now);
+        const change = this.#change(parts, taskId, before, encoded);
+        const version = before.version + 1;
+        return this.#append(parts, taskId, before, change).then(() => version);
+      };
+    });
   }
 
   async sweep(now?: number): Promise<number> {
     this.#refuseIfClosed("sweep");
-    const { records } = this.#opened ?? await this.#opening;
+    const parts = this.#opened ?? await this.#opening;
+    const { records, log } = parts;
     const time = now ?? this.#options.now();
-    const expired: string[] = [];
-    for (const [taskId, stored] of records.allAppended()) {
-      if (this.#isExpired(stored, time)) expired.push(taskId);
+    let count = 0;
+    for (;;) {
+      const taskIds = records.takeExpired(time, SWEEP_SLICE);
+      for (const taskId of taskIds) {
+        appendDeletion(log, taskId, records.appended(taskId)!);
+        this.#stage(parts, { taskId, state: undefined });
+      }
+      // "None" also says that what another sweep deletes is gone for good.
+      if (taskIds.length > 0 || records.hasStaged) await parts.settled();
+      count += taskIds.length;
+      if (taskIds.length < SWEEP_SLICE) return count;
+      await nextTurn();
     }
-    // "None" also says that what another sweep deletes is gone for good, so it
-    // waits for that one's flush.
-    if (expired.length === 0 && !records.hasStaged) return 0;
-    await this.#append(
-      expired.map(deleteBody),
-      expired.map((taskId) => ({ taskId, stored: undefined })),
-    );
-    return expired.length;
   }
 
   async compact(): Promise<void> {
     this.#refuseIfClosed("compact");
-    const opened = this.#opened ?? await this.#opening;
-    await this.#compact(opened);
+    if (!this.#opened) await this.#opening;
+    await this.#compactions!.compactAll();
+  }
+
+  /** Tells how the store is. */
+  async health(): Promise<WalHealth> {
+    this.#refuseIfClosed("tell its health");
+    const { log, records, damages } = this.#opened ?? await this.#opening;
+    return {
+      writable: log.refusal === undefined,
+      ...(log.refusal && { reason: log.refusal.cause }),
+      tasks: records.size,
+      segments: log.segments.length,
+      diskBytes: log.bytes,
+      aliveBytes: records.aliveBytes,
+      damage: damages.all.map((damage) => damage.report()),
+    };
   }
 
   close(): Promise<void> {
     return this.#closing ??= this.#close();
   }
 
+  async #open(disk: Disk): Promise<StoreParts> {
+    const options = this.#options;
+    const parts = await openParts(options, disk, this.#abortOpening.signal);
+    try {
+      this.#compactions = new CompactionRuns(options, parts, {
+        copy: (taskId) => copyTask(parts, taskId, this.#stageCopy(parts)),
+      });
+      await options.importer?.start(this.#importTarget(parts));
+    } catch (error) {
+      await parts.close();
+      throw error;
+    }
+    this.#opened = parts;
+    for (const damage of parts.damages.all) this.#tell(damage);
+    return parts;
+  }
+
   async #close(): Promise<void> {
     this.#abortOpening.abort(new StoreClosedError("open the store"));
-    let opened: Opened;
+    let parts: StoreParts;
     try {
-      opened = await this.#opening;
+      parts = await this.#opening;
     } catch {
       return; // What never opened has nothing to close.
     }
     try {
-      await opened.log.close();
+      await this.#options.importer?.stop();
+      await this.#compactions!.stop();
     } finally {
-      opened.lock.release();
+      await parts.close();
     }
   }
 
-  /** Stages changes, and commits them when their entries are safe. */
-  #append(
-    bodies: readonly string[],
-    changes: readonly StagedChange[],
+  /** Runs a method: what it takes of its arguments now, the rest when the store is open. */
+  #call<T>(
+    operation: string,
+    take: () => (parts: StoreParts) => T | Promise<T>,
+  ): Promise<T> {
+    try {
+      this.#refuseIfClosed(operation);
+      const run = take();
+      const parts = this.#opened;
+      return parts ? Promise.resolve(run(parts)) : this.#opening.then(run);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  #create(
+    parts: StoreParts,
+    taskId: string,
+    version: number,
+    whole: WholeRecord,
   ): Promise<void> {
-    const opened = this.#opened!;
-    const { records, log } = opened;
-    for (const change of changes) records.stage(change);
+    if (parts.records.appended(taskId)) throw new DuplicateTaskIdError(taskId);
+    this.#refuseIfTooLarge(taskId, whole.recordBytes, () => 0);
+    const appended = appendPut(parts.log, putOf(taskId, version, whole));
+    return this.#staged(parts, taskId, appended, whole.parts, undefined);
+  }
+
+  #readable(
+    { records, damages }: StoreParts,
+    taskId: string,
+    now: number | undefined,
+  ): TaskState | undefined {
+    const state = records.committed(taskId);
+    if (!state || this.#isExpired(state, now)) return undefined;
+    if (state.isDamaged) throw damages.errorOf(taskId);
+    return state;
+  }
+
+  #writable(
+    { records, damages }: StoreParts,
+    taskId: string,
+    expectedVersion: number,
+    now: number | undefined,
+  ): TaskState {
+    const state = records.appended(taskId);
+    if (!state || this.#isExpired(state, now)) {
+      throw new TaskNotFoundError(taskId);
+    }
+    if (state.isDamaged) throw damages.errorOf(taskId);
+    if (state.version === expectedVersion) return state;
+    throw new ConcurrentUpdateError(taskId, expectedVersion, state.version);
+  }
+
+  #change(
+    parts: StoreParts,
+    taskId: string,
+    before: TaskState,
+    patch: EncodedPatch,
+  ): RecordChange {
+    const fields = this.#reading(
+      parts,
+      taskId,
+      () =>
+        parts.records.staged(taskId)?.fields ??
+          parts.reader.fields(taskId, before),
+    );
+    const change = applyPatch(fields, patch);
+    this.#refuseIfTooLarge(
+      taskId,
+      change.recordBytes,
+      () => recordBytesOf(fields),
+    );
+    return change;
+  }
+
+  /** Makes the small fields of a change the whole record. */
+  #addParts(parts: StoreParts, taskId: string, change: RecordChange): void {
+    const { head, kept } = change;
+    const texts = parts.records.staged(taskId)?.texts;
+    for (const ref of kept) {
+      const text = this.#reading(
+        parts,
+        taskId,
+        () => parts.reader.appendedText(ref, texts),
+      );
+      setOwn<unknown>(head, ref.key, JSON.parse(text));
+    }
+    for (const { key, text } of change.parts) {
+      setOwn<unknown>(head, key, JSON.parse(text));
+    }
+  }
+
+  /** Appends a change; at the end of a task a whole record, which memory has no more to do with. */
+  #append(
+    parts: StoreParts,
+    taskId: string,
+    before: TaskState,
+    change: RecordChange,
+  ): Promise<void> {
+    const { log, records } = parts;
+    const texts = records.staged(taskId)?.texts;
+    const { born, version } = before;
+    const appended = change.ended && change.kept.length === 0
+      ? appendPut(log, { ...change, taskId, born, version: version + 1 })
+      : appendChange(log, taskId, before, change);
+    return this.#staged(parts, taskId, appended, change.parts, texts);
+  }
+
+  #staged(
+    parts: StoreParts,
+    taskId: string,
+    { state, fields }: Appended,
+    newParts: readonly NewPart[],
+    unwritten: UnwrittenParts | undefined,
+  ): Promise<void> {
+    let texts: Map<PartRef, string | PartRef> | undefined;
+    if (newParts.length > 0 || unwritten) {
+      texts = new Map();
+      const added = fields.parts.length - newParts.length;
+      fields.parts.forEach((ref, index) => {
+        const text = index < added
+          ? unwritten?.get(ref)
+          : newParts[index - added].text;
+        if (text !== undefined) texts!.set(ref, text);
+      });
+    }
+    const change: StagedChange = { taskId, state, fields, texts };
+    parts.records.stage(change);
     return new Promise((resolve, reject) => {
-      log.append(bodies, (error) => {
+      parts.log.settle((error) => {
         if (error) {
           // All that is staged fails together, so all of it goes.
-          records.rollBack();
+          parts.records.rollBack();
           reject(error);
           return;
         }
-        for (const change of changes) records.commit(change);
+        parts.records.commit(change);
+        if (!state.overlay) parts.reader.keepFields(state, fields);
+        texts?.forEach((text, ref) => {
+          if (typeof text === "string") parts.reader.keepText(ref, text);
+        });
         resolve();
-        this.#compactIfDue(opened);
+        this.#compactions!.startIfDue();
       });
     });
   }
 
-  #compactIfDue(opened: Opened): void {
-    if (
-      this.#compacting || this.#closing ||
-      !this.#policy.isDue(opened.log, opened.records.liveBytes)
-    ) return;
-    this.#compacting = true;
-    this.#compact(opened).catch((error) => {
-      this.#policy.failed(opened.log);
-      try {
-        this.#options.onCompactionError(error);
-      } catch {
-        // An observer changes no outcome.
+  #stage(
+    { records, log }: StoreParts,
+    { taskId, state }: Pick<StagedChange, "taskId" | "state">,
+  ): void {
+    const { damages } = this.#opened!;
+    const change = { taskId, state, fields: undefined, texts: undefined };
+    records.stage(change);
+    log.settle((error) => {
+      if (error) return records.rollBack();
+      records.commit(change);
+      damages.release(taskId);
+    });
+  }
+
+  #stageCopy({ records, log }: StoreParts) {
+    return (
+      taskId: string,
+      state: TaskState,
+      fields: Fields | undefined,
+      texts: UnwrittenParts | undefined,
+    ) => {
+      const change = { taskId, state, fields, texts };
+      records.stage(change);
+      log.settle((error) =>
+        error ? records.rollBack() : records.commit(change)
+      );
+    };
+  }
+
+  #importTarget(parts: StoreParts): ImportTarget {
+    const { log, records } = parts;
+    const safe = async () => {
+      await parts.settled();
+      if (!this.#options.fsync) await log.flush();
+    };
+    return {
+      dir: this.#options.dir,
+      put: async (all) => {
+        for (const record of all) {
+          const whole = divideRecord(record);
+          const taskId = flat(record.taskId);
+          const put = putOf(taskId, record.version, whole);
+          const { state, fields } = appendPut(log, put);
+          const texts = new Map(
+            fields.parts.map((ref, index) => [ref, whole.parts[index].text]),
+          );
+          const change = { taskId, state, fields, texts };
+          records.stage(change);
+          log.settle((error) =>
+            error ? records.rollBack() : records.commit(change)
+          );
+        }
+        await safe();
+      },
+      delete: async (taskIds) => {
+        for (const taskId of taskIds) {
+          const state = records.appended(taskId);
+          if (!state) continue;
+          appendDeletion(log, taskId, state);
+          this.#stage(parts, { taskId, state: undefined });
+        }
+        await safe();
+      },
+    };
+  }
+
+  /** Runs what reads the disk: a task whose bytes fail their check is damaged from then on. */
+  #reading<T>(parts: StoreParts, taskId: string, read: () => T): T {
+    try {
+      return read();
+    } catch (cause) {
+      if (cause instanceof ReadDamage) {
+        const known = parts.damages.all.length;
+        const error = parts.lose(taskId, cause);
+        for (const damage of parts.damages.all.slice(known)) this.#tell(damage);
+        throw error;
       }
-    }).finally(() => this.#compacting = false);
+      throw new StoreFailedError("read a task", { cause });
+    }
   }
 
-  async #compact({ log, records }: Opened): Promise<void> {
-    await log.compact(() => records.live());
-    this.#policy.succeeded();
+  #tell(damage: Damage): void {
+    try {
+      this.#options.onDamage(damage.report());
+    } catch {
+      // An observer changes no outcome.
+    }
   }
 
-  #isExpired(stored: StoredRecord, now: number = this.#options.now()): boolean {
-    return now >= stored.expiresAt;
+  #isExpired(state: TaskState, now: number = this.#options.now()): boolean {
+    return now >= state.expiresAt;
   }
 
-  #refuseIfTooLarge(taskId: string, bytes: number, bytesBefore: number): void {
+  #refuseIfTooLarge(
+    taskId: string,
+    bytes: number,
+    bytesBefore: () => number,
+  ): void {
     const { maxEntryBytes } = this.#options;
     // A record from the time of a higher limit may still shrink.
-    if (bytes <= maxEntryBytes || bytes < bytesBefore) return;
+    if (bytes <= maxEntryBytes || bytes < bytesBefore()) return;
     throw new TaskEntryTooLargeError(taskId, bytes, maxEntryBytes);
   }
 
@@ -224,33 +479,8 @@ export class LogTaskStore implements TaskStore {
   }
 }
 
-async function openParts(
-  options: ResolvedWalOptions,
-  disk: Disk,
-  signal: AbortSignal,
-): Promise<Opened> {
-  const { dir, fsync, lockTimeoutMs: timeoutMs } = options;
-  let lock: HeldLock | undefined;
-  try {
-    const changed = disk.makeDir(dir);
-    const file = join(dir, LOCK_FILE);
-    lock = await acquireLock({ file, dir, timeoutMs, signal, disk });
-    if (fsync) { for (const path of changed) await disk.syncDir(path); }
-    const replay = new Replay(join(dir, LOG_FILE));
-    const opened = await openLogFile(
-      { dir, fsync, disk },
-      (body, offset) => replay.apply(body, offset),
-    );
-    const log = new FileLog({ dir, fsync, disk }, opened);
-    return { lock, log, records: new Records(replay.finish()) };
-  } catch (cause) {
-    lock?.release();
-    if (
-      hasErrorCode(cause, "ERR_STORE_LOCKED") ||
-      hasErrorCode(cause, "ERR_STORE_DAMAGED") ||
-      hasErrorCode(cause, "ERR_STORE_CLOSED") ||
-      hasErrorCode(cause, "ERR_STORE_FAILED")
-    ) throw cause;
-    throw new StoreFailedError(`open ${show(dir)}`, { cause });
-  }
+/** A string that was put together of others keeps them all: a key should be one piece. */
+function flat(taskId: string): string {
+  Number(taskId);
+  return taskId;
 }

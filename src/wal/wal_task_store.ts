@@ -1,8 +1,9 @@
 /** The public face of the write-ahead-log store. */
 
-import type { TaskPatch, TaskRecord } from "../model/record.ts";
+import type { TaskHead, TaskPatch, TaskRecord } from "../model/record.ts";
 import type { TaskStore, TaskStoreTraits } from "../store/contract.ts";
 import { realDisk } from "./disk.ts";
+import type { WalHealth } from "./health.ts";
 import { resolveWalOptions, type WalTaskStoreOptions } from "./options.ts";
 import { LogTaskStore } from "./store.ts";
 
@@ -15,9 +16,10 @@ import { LogTaskStore } from "./store.ts";
  * that; if it cannot be opened, every method but `close()` gives the reason.
  * {@linkcode WalTaskStore.open} gives it at once.
  *
- * What a crash of the process leaves unfinished at the end of the log is cut
- * when it is opened. A line that fails its checksum anywhere else makes the
- * opening fail, and nothing is changed.
+ * What a crash leaves unfinished at the end of the log is cut when it is opened.
+ * What fails its check anywhere else is copied aside and reported (`onDamage`,
+ * {@linkcode WalTaskStore.health}). The tasks that it has taken answer with
+ * `ERR_STORE_DAMAGED`, never with an older state; all others are served.
  *
  * @example
  * ```ts
@@ -61,7 +63,6 @@ export class WalTaskStore implements TaskStore {
    * @returns The store, open.
    * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: an option is wrong.
    * @throws {StoreLockedError} `ERR_STORE_LOCKED`: another store has the directory open.
-   * @throws {StoreDamagedError} `ERR_STORE_DAMAGED`: the log fails its checksum; nothing was changed.
    * @throws {StoreFailedError} `ERR_STORE_FAILED`: the directory cannot be used; the cause says why.
    */
   static async open(options: WalTaskStoreOptions): Promise<WalTaskStore> {
@@ -90,10 +91,25 @@ export class WalTaskStore implements TaskStore {
    * @param taskId The id.
    * @param now The caller's time, in milliseconds since the epoch.
    * @returns A copy; `undefined` if it is unknown or expired.
+   * @throws {StoreDamagedError} `ERR_STORE_DAMAGED`: damage in the log has taken its state.
    * @throws {StoreClosedError} `ERR_STORE_CLOSED`: after `close()`.
    */
   get(taskId: string, now?: number): Promise<TaskRecord | undefined> {
     return this.#store.get(taskId, now);
+  }
+
+  /**
+   * Reads a record without `inputRequests`, `inputResponses`, `result` and
+   * `error`, however large they are.
+   *
+   * @param taskId The id.
+   * @param now The caller's time, in milliseconds since the epoch.
+   * @returns A copy; `undefined` if it is unknown or expired.
+   * @throws {StoreDamagedError} `ERR_STORE_DAMAGED`: damage in the log has taken its state.
+   * @throws {StoreClosedError} `ERR_STORE_CLOSED`: after `close()`.
+   */
+  head(taskId: string, now?: number): Promise<TaskHead | undefined> {
+    return this.#store.head(taskId, now);
   }
 
   /**
@@ -107,6 +123,7 @@ export class WalTaskStore implements TaskStore {
    * @throws {TaskNotFoundError} `ERR_TASK_NOT_FOUND`: unknown or expired.
    * @throws {ConcurrentUpdateError} `ERR_CONCURRENT_UPDATE`: another version is stored, or on its way to the disk.
    * @throws {TaskEntryTooLargeError} `ERR_ENTRY_TOO_LARGE`: nothing was changed.
+   * @throws {StoreDamagedError} `ERR_STORE_DAMAGED`: damage in the log has taken its state.
    * @throws {StoreFailedError} `ERR_STORE_FAILED`: it could not be written.
    * @throws {StoreClosedError} `ERR_STORE_CLOSED`: after `close()`.
    */
@@ -120,11 +137,36 @@ export class WalTaskStore implements TaskStore {
   }
 
   /**
-   * Deletes every expired record.
+   * Changes a record as `update()` does, and reads nothing back: what the change
+   * leaves alone costs nothing.
+   *
+   * @param taskId The id.
+   * @param patch The change.
+   * @param expectedVersion The version that the caller has read.
+   * @param now The caller's time, in milliseconds since the epoch.
+   * @returns The version of the record now.
+   * @throws {TaskNotFoundError} `ERR_TASK_NOT_FOUND`: unknown or expired.
+   * @throws {ConcurrentUpdateError} `ERR_CONCURRENT_UPDATE`: another version is stored, or on its way to the disk.
+   * @throws {TaskEntryTooLargeError} `ERR_ENTRY_TOO_LARGE`: nothing was changed.
+   * @throws {StoreDamagedError} `ERR_STORE_DAMAGED`: damage in the log has taken its state.
+   * @throws {StoreFailedError} `ERR_STORE_FAILED`: it could not be written.
+   * @throws {StoreClosedError} `ERR_STORE_CLOSED`: after `close()`.
+   */
+  commit(
+    taskId: string,
+    patch: TaskPatch,
+    expectedVersion: number,
+    now?: number,
+  ): Promise<number> {
+    return this.#store.commit(taskId, patch, expectedVersion, now);
+  }
+
+  /**
+   * Deletes every expired record, some hundred at a time.
    *
    * @param now The caller's time, in milliseconds since the epoch.
    * @returns How many were deleted.
-   * @throws {StoreFailedError} `ERR_STORE_FAILED`: it could not be written; none was deleted.
+   * @throws {StoreFailedError} `ERR_STORE_FAILED`: it could not be written; some may be deleted.
    * @throws {StoreClosedError} `ERR_STORE_CLOSED`: after `close()`.
    */
   sweep(now?: number): Promise<number> {
@@ -132,13 +174,24 @@ export class WalTaskStore implements TaskStore {
   }
 
   /**
-   * Writes the log anew with what is alive. Reads go on meanwhile, writes wait.
+   * Writes anew what is alive in the log, and removes the rest. All else goes on
+   * meanwhile.
    *
-   * @throws {StoreFailedError} `ERR_STORE_FAILED`: the old log stays in use.
+   * @throws {StoreFailedError} `ERR_STORE_FAILED`: it could not be done to its end; nothing is lost.
    * @throws {StoreClosedError} `ERR_STORE_CLOSED`: after `close()`.
    */
   compact(): Promise<void> {
     return this.#store.compact();
+  }
+
+  /**
+   * Tells whether the store takes writes, how large it is, and what was damaged.
+   *
+   * @returns What it says of itself at this moment.
+   * @throws {StoreClosedError} `ERR_STORE_CLOSED`: after `close()`.
+   */
+  health(): Promise<WalHealth> {
+    return this.#store.health();
   }
 
   /** Waits for what is being written, and gives the directory free. Idempotent. */

@@ -1,28 +1,35 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import type { TaskStore } from "../../src/store/contract.ts";
 import type { TaskStoreFactory } from "../../testing.ts";
-import { WalTaskStore, type WalTaskStoreOptions } from "../../wal.ts";
+import { realDisk } from "../../src/wal/disk.ts";
+import {
+  resolveWalOptions,
+  type WalTaskStoreOptions,
+} from "../../src/wal/options.ts";
+import { LogTaskStore } from "../../src/wal/store.ts";
+import { WalTaskStore } from "../../wal.ts";
 import { aRecord } from "../support/records.ts";
 import { describe, it } from "../support/runner.ts";
-import { describeShippedStore } from "../support/shipped_store.ts";
+import {
+  describeShippedStore,
+  type ShippedStore,
+} from "../support/shipped_store.ts";
 import { makeTempDir, removeDir, withTempDir } from "../support/wal_dir.ts";
 
-function factoryOf(options: Partial<WalTaskStoreOptions>): TaskStoreFactory {
-  return () => {
+type Options = Omit<WalTaskStoreOptions, "dir">;
+
+function factoryOf(open: (options: WalTaskStoreOptions) => TaskStore) {
+  return (options: Options): TaskStoreFactory => () => {
     const parent = makeTempDir();
     const dir = join(parent, "not", "there yet");
     let skewMs = 0;
-    const open = () =>
-      new WalTaskStore({
-        dir,
-        lockTimeoutMs: 0,
-        now: () => Date.now() + skewMs,
-        ...options,
-      });
+    const now = () => Date.now() + skewMs;
+    const openIt = () => open({ dir, lockTimeoutMs: 0, now, ...options });
     return {
-      store: open(),
-      reopen: open,
-      secondInstance: open,
+      store: openIt(),
+      reopen: openIt,
+      secondInstance: openIt,
       advanceTime(ms) {
         skewMs += ms;
       },
@@ -31,6 +38,20 @@ function factoryOf(options: Partial<WalTaskStoreOptions>): TaskStoreFactory {
   };
 }
 
+const shipped: ShippedStore = {
+  claims: [
+    "compareAndSwap",
+    "durable",
+    "exclusive",
+    "maxRecordBytes",
+    "latestReads",
+    "head",
+    "commit",
+  ],
+  checks: 85,
+};
+
+const publicStore = factoryOf((options) => new WalTaskStore(options));
 for (
   const options of [
     {},
@@ -38,21 +59,22 @@ for (
     { compactEvery: 3 },
   ]
 ) {
-  describeShippedStore(
-    `WalTaskStore ${JSON.stringify(options)}`,
-    factoryOf(options),
-    {
-      claims: [
-        "compareAndSwap",
-        "durable",
-        "exclusive",
-        "latestReads",
-        "maxRecordBytes",
-      ],
-      checks: 71,
-    },
-  );
+  const name = `WalTaskStore ${JSON.stringify(options)}`;
+  describeShippedStore(name, publicStore(options), shipped);
 }
+
+// Segments end all the time, and the oldest is always being compacted.
+const tinySegments = factoryOf((options) =>
+  new LogTaskStore(
+    { ...resolveWalOptions(options), segmentBytes: 3_000 },
+    realDisk,
+  )
+);
+describeShippedStore(
+  "WalTaskStore with tiny segments",
+  tinySegments({}),
+  shipped,
+);
 
 describe("WalTaskStore.close()", () => {
   it("waits for what is under way, and grants it", () =>

@@ -1,0 +1,160 @@
+/**
+ * Gives the disk back what is dead. Always the oldest segment goes: what is alive
+ * in it is appended anew, then its file is removed. So a deletion in the oldest
+ * segment has nothing left to delete, and may go with it.
+ */
+
+import type { Damages } from "./damage.ts";
+import { Damage } from "./damage.ts";
+import type { Disk } from "./disk.ts";
+import { appendOldest } from "./entries.ts";
+import { type Log, nextTurn } from "./log.ts";
+import type { Records } from "./records.ts";
+import { retried } from "./retry.ts";
+import { SegmentScan } from "./scan.ts";
+import type { Segment, SegmentFiles } from "./segment.ts";
+
+/** A slice of work ends after so many bytes, or so many milliseconds. */
+const SLICE_BYTES = 256 * 1024;
+const SLICE_MS = 3;
+
+/** What the compactor works on. */
+export interface CompactorParts {
+  readonly dir: string;
+  readonly fsync: boolean;
+  readonly disk: Disk;
+  readonly log: Log;
+  readonly files: SegmentFiles;
+  readonly records: Records;
+  readonly damages: Damages;
+  /**
+   * Appends the appended state of a task anew, in one synchronous step.
+   *
+   * @returns How many bytes; 0: the task is gone, or its state stands elsewhere by now.
+   */
+  readonly copy: (taskId: string, from: Segment) => number | Promise<number>;
+  /** Resolves when all that was appended is safe. */
+  readonly settled: () => Promise<void>;
+}
+
+/** Compacts a log. One call at a time. */
+export class Compactor {
+  readonly #parts: CompactorParts;
+
+  /** @param parts What it works on. */
+  constructor(parts: CompactorParts) {
+    this.#parts = parts;
+  }
+
+  /** Makes an end of the oldest segment, which is not written to. */
+  async compactOldest(): Promise<void> {
+    const { log, damages } = this.#parts;
+    const segment = log.segments[0];
+    for (const damage of damages.all) {
+      if (damage.segment === segment) await damages.copyAside(damage);
+    }
+    if (segment.bases > 0) await this.#copyAlive(segment);
+    // What nobody found in it any more.
+    if (segment.bases > 0) await this.#copyRest(segment);
+    if (segment.bases > 0) {
+      throw new Error(`${segment.path} is still in use`);
+    }
+    await this.#remove(segment);
+  }
+
+  async #copyAlive(segment: Segment): Promise<void> {
+    const { disk } = this.#parts;
+    const file = disk.openToRead(segment.path);
+    try {
+      const scan = new SegmentScan(file, segment.size, 0, false);
+      const slice = new Slice();
+      for (;;) {
+        const item = scan.step();
+        if (!item) {
+          await scan.fill();
+          continue;
+        }
+        if (item.type === "end") break;
+        if (item.type === "damage") {
+          const { offset, bytes, reason } = item;
+          await this.#noteDamage(
+            new Damage({ segment, file: segment.path, offset, bytes, reason }),
+          );
+          continue;
+        }
+        const { kind, taskId } = item.head;
+        slice.bytes += 100;
+        if (kind === "p" || kind === "c" || kind === "x") {
+          slice.bytes += await this.#copy(taskId, segment);
+        }
+        if (slice.isOver) await this.#endSlice(slice);
+      }
+    } finally {
+      file.close();
+    }
+    await this.#parts.settled();
+  }
+
+  async #copyRest(segment: Segment): Promise<void> {
+    const { records } = this.#parts;
+    const rest: string[] = [];
+    const slice = new Slice();
+    for (const [taskId, state] of records.committedStates()) {
+      if (state.segment === segment) rest.push(taskId);
+    }
+    for (const taskId of rest) {
+      slice.bytes += await this.#copy(taskId, segment);
+      if (slice.isOver) await this.#endSlice(slice);
+    }
+    await this.#parts.settled();
+  }
+
+  #copy(taskId: string, segment: Segment): number | Promise<number> {
+    const state = this.#parts.records.appended(taskId);
+    if (state?.segment !== segment) return 0;
+    return this.#parts.copy(taskId, segment);
+  }
+
+  async #endSlice(slice: Slice): Promise<void> {
+    await this.#parts.settled();
+    await nextTurn();
+    slice.start();
+  }
+
+  async #noteDamage(found: Damage): Promise<void> {
+    const { damages } = this.#parts;
+    const damage = damages.add(found);
+    await damages.copyAside(damage);
+  }
+
+  async #remove(segment: Segment): Promise<void> {
+    const { dir, fsync, disk, log, files } = this.#parts;
+    const next = log.segments[1] ?? log.active;
+    appendOldest(log, next!.number);
+    await this.#parts.settled();
+    // A power loss takes what is recent, and never what was settled long ago.
+    if (!fsync) await log.flush();
+    files.close(segment);
+    await retried(() => disk.remove(segment.path));
+    log.removed(segment);
+    if (fsync) await disk.syncDir(dir);
+  }
+}
+
+class Slice {
+  bytes = 0;
+  #end = 0;
+
+  constructor() {
+    this.start();
+  }
+
+  get isOver(): boolean {
+    return this.bytes > SLICE_BYTES || performance.now() > this.#end;
+  }
+
+  start(): void {
+    this.bytes = 0;
+    this.#end = performance.now() + SLICE_MS;
+  }
+}

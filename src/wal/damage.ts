@@ -1,0 +1,171 @@
+/** What was found damaged, and the copies of it. */
+
+import { Buffer } from "node:buffer";
+import { basename, join } from "node:path";
+import { StoreDamagedError } from "../errors.ts";
+import type { Disk } from "./disk.ts";
+import type { Segment } from "./segment.ts";
+import { writeAll } from "./log.ts";
+
+/** The folder that the copies are in. */
+export const DAMAGED_DIR = "damaged";
+
+/** A place in the log that fails its check. */
+export interface WalDamage {
+  /** The file. */
+  readonly file: string;
+  /** Where in the file, in bytes. */
+  readonly offset: number;
+  /** How many bytes; 0: entries that should be there are not. */
+  readonly bytes: number;
+  /** What is wrong. */
+  readonly reason: string;
+  /** The tasks that it has taken: they answer with `ERR_STORE_DAMAGED`. */
+  readonly taskIds: readonly string[];
+  /** The bytes as they were found, copied aside; `undefined`: there are none, or the copy failed. */
+  readonly copy: string | undefined;
+}
+
+/** Damage that may still touch tasks. */
+export class Damage {
+  /** The segment, if it is there. */
+  readonly segment: Segment | undefined;
+  readonly file: string;
+  readonly offset: number;
+  readonly bytes: number;
+  readonly reason: string;
+  readonly taskIds: Set<string> = new Set();
+  copy: string | undefined;
+
+  /** @param found Where it is, and what is wrong. */
+  constructor(
+    found: {
+      readonly segment?: Segment;
+      readonly file: string;
+      readonly offset: number;
+      readonly bytes: number;
+      readonly reason: string;
+    },
+  ) {
+    this.segment = found.segment;
+    this.file = found.file;
+    this.offset = found.offset;
+    this.bytes = found.bytes;
+    this.reason = found.reason;
+  }
+
+  /** As the host sees it. */
+  report(): WalDamage {
+    const { file, offset, bytes, reason, copy } = this;
+    return { file, offset, bytes, reason, taskIds: [...this.taskIds], copy };
+  }
+}
+
+/** All damage that is known, and the tasks that it has taken. */
+export class Damages {
+  readonly #dir: string;
+  readonly #disk: Disk;
+  readonly #all: Damage[] = [];
+  readonly #byTask = new Map<string, Damage>();
+
+  /**
+   * @param dir The directory of the store.
+   * @param disk The file system.
+   */
+  constructor(dir: string, disk: Disk) {
+    this.#dir = dir;
+    this.#disk = disk;
+  }
+
+  /** All of it, in the order in which it was found. */
+  get all(): readonly Damage[] {
+    return this.#all;
+  }
+
+  /**
+   * Takes note of damage, once.
+   *
+   * @param found The damage.
+   * @returns The same, or what was noted before of that place.
+   */
+  add(found: Damage): Damage {
+    const known = this.#all.find(({ file, offset }) =>
+      file === found.file && offset === found.offset
+    );
+    if (known) return known;
+    this.#all.push(found);
+    return found;
+  }
+
+  /** Takes note of a task that damage has taken. */
+  take(taskId: string, damage: Damage): void {
+    this.release(taskId);
+    this.#byTask.set(taskId, damage);
+    damage.taskIds.add(taskId);
+  }
+
+  /** Takes note that a task has a sound state again, or is gone. */
+  release(taskId: string): void {
+    const damage = this.#byTask.get(taskId);
+    if (!damage) return;
+    this.#byTask.delete(taskId);
+    damage.taskIds.delete(taskId);
+  }
+
+  /** What has taken a task. */
+  of(taskId: string): Damage | undefined {
+    return this.#byTask.get(taskId);
+  }
+
+  /** The error with which a damaged task answers. */
+  errorOf(taskId: string): StoreDamagedError {
+    const damage = this.#byTask.get(taskId);
+    return new StoreDamagedError(
+      damage?.file ?? this.#dir,
+      damage?.offset ?? 0,
+      `the state of task ${JSON.stringify(taskId)} is lost: ${
+        damage?.reason ?? "it was damaged"
+      }`,
+    );
+  }
+
+  /**
+   * Copies damaged bytes aside, for whoever may read more out of them.
+   *
+   * @param damage The damage.
+   */
+  async copyAside(damage: Damage): Promise<void> {
+    const { segment, bytes, offset, copy } = damage;
+    if (!segment || bytes === 0 || copy !== undefined) return;
+    const dir = join(this.#dir, DAMAGED_DIR);
+    this.#disk.makeDir(dir);
+    const name = `${basename(segment.path, ".log")}-${offset}.bin`;
+    const path = join(dir, name);
+    const from = this.#disk.openToRead(segment.path);
+    try {
+      const to = this.#disk.open(path);
+      try {
+        // It may be there from an opening before.
+        if (to.size() !== bytes) {
+          const buffer = Buffer.allocUnsafe(Math.min(bytes, 1024 * 1024));
+          for (let done = 0; done < bytes;) {
+            const into = buffer.subarray(
+              0,
+              Math.min(buffer.length, bytes - done),
+            );
+            const read = await from.read(into, offset + done);
+            if (read === 0) break;
+            writeAll(to, into.subarray(0, read), done);
+            done += read;
+          }
+          await to.sync();
+        }
+      } finally {
+        to.close();
+      }
+    } finally {
+      from.close();
+    }
+    damage.copy = path;
+  }
+}

@@ -1,0 +1,136 @@
+/** Reads a directory when it is opened. */
+
+import { join } from "node:path";
+import { Damage, type Damages } from "./damage.ts";
+import type { Disk, DiskFile } from "./disk.ts";
+import type { FoundLog } from "./log.ts";
+import { LEAST_ENTRY_BYTES } from "./frame.ts";
+import { Replay } from "./replay.ts";
+import type { Reader } from "./reader.ts";
+import { SegmentScan, writtenSize } from "./scan.ts";
+import {
+  checkHeader,
+  findSegments,
+  type Segment,
+  segmentName,
+} from "./segment.ts";
+import type { TaskState } from "./task_state.ts";
+
+/** What a directory holds. */
+export interface OpenedLog {
+  /** Its files. */
+  readonly found: FoundLog;
+  /** The tasks. */
+  readonly states: Map<string, TaskState>;
+}
+
+/** What is known when the next segment is read. */
+interface Progress {
+  /** The sequence number of the entry that comes next; 0: any. */
+  expected: number;
+  /** The oldest segment, as far as the log says. */
+  oldest: number;
+}
+
+/**
+ * Reads every segment of a directory. It cuts a torn tail, and writes nothing else.
+ *
+ * @param dir The directory.
+ * @param disk The file system.
+ * @param reader Reads what was found before.
+ * @param damages Takes what is damaged.
+ * @returns What is there.
+ */
+export async function readLog(
+  dir: string,
+  disk: Disk,
+  reader: Reader,
+  damages: Damages,
+): Promise<OpenedLog> {
+  const segments = findSegments(dir, disk.list(dir));
+  const replay = new Replay(reader, damages);
+  const progress: Progress = { expected: 0, oldest: 0 };
+  let isLastOpen = false;
+  for (const segment of [...segments]) {
+    const isLast = segment === segments.at(-1);
+    const file = isLast
+      ? disk.open(segment.path)
+      : disk.openToRead(segment.path);
+    try {
+      segment.size = isLast ? await writtenSize(file) : file.size();
+      const known = damages.all.length;
+      const end = await replaySegment(segment, file, isLast, replay, progress);
+      if (!isLast) continue;
+      if (end === 0) {
+        // Its first line was cut short: it is made anew.
+        segments.pop();
+      } else {
+        if (file.size() > end) file.truncate(end);
+        segment.size = end;
+        isLastOpen = damages.all.length === known;
+        if (isLastOpen) segment.file = file;
+      }
+    } finally {
+      if (!segment.file) file.close();
+    }
+  }
+  if (segments.length > 0 && segments[0].number > progress.oldest) {
+    noteMissing(dir, progress.oldest, damages);
+  }
+  return {
+    found: {
+      segments,
+      isLastOpen,
+      nextSequence: Math.max(1, progress.expected),
+    },
+    states: replay.states,
+  };
+}
+
+/** @returns Where its entries end. */
+async function replaySegment(
+  segment: Segment,
+  file: DiskFile,
+  isLast: boolean,
+  replay: Replay,
+  progress: Progress,
+): Promise<number> {
+  const { expected } = progress;
+  const scan = new SegmentScan(file, segment.size, expected, isLast);
+  for (;;) {
+    const item = scan.step();
+    if (!item) {
+      await scan.fill();
+      continue;
+    }
+    if (item.type === "end") {
+      progress.expected = scan.expected;
+      return item.offset;
+    }
+    if (item.type === "damage") {
+      replay.damage(item, segment);
+      // More entries than these bytes hold cannot be lost.
+      if (item.lost === undefined) {
+        scan.expected += 1 + Math.ceil(item.bytes / LEAST_ENTRY_BYTES);
+      }
+      continue;
+    }
+    const { head, bodyAt } = item;
+    const small = () =>
+      scan.buffer.toString("utf8", bodyAt, bodyAt + head.smallBytes);
+    if (head.kind === "h") checkHeader(small(), segment.path);
+    if (head.kind === "h" || head.kind === "o") progress.oldest = head.version;
+    else replay.entry(item, segment, small);
+  }
+}
+
+function noteMissing(dir: string, oldest: number, damages: Damages): void {
+  damages.add(
+    new Damage({
+      file: join(dir, segmentName(oldest)),
+      offset: 0,
+      bytes: 0,
+      reason: "the file is missing",
+    }),
+  );
+}

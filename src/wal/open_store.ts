@@ -1,0 +1,191 @@
+/** Opens a directory: the lock, the log, and all that the store works with. */
+
+import { join } from "node:path";
+import {
+  hasErrorCode,
+  show,
+  StoreDamagedError,
+  StoreFailedError,
+} from "../errors.ts";
+import { Damage, Damages } from "./damage.ts";
+import type { Disk } from "./disk.ts";
+import { appendOldest } from "./entries.ts";
+import { acquireLock, type HeldLock } from "./lock.ts";
+import { Log } from "./log.ts";
+import { readLog } from "./open_log.ts";
+import type { ResolvedWalOptions } from "./options.ts";
+import { type ReadDamage, Reader } from "./reader.ts";
+import { Records } from "./records.ts";
+import { SegmentFiles } from "./segment.ts";
+
+/** The file whose lock says who has the directory. */
+export const LOCK_FILE = "lock.db";
+
+const LEAST_SEGMENT_BYTES = 4 * 1024 * 1024;
+const MOST_SEGMENT_BYTES = 64 * 1024 * 1024;
+
+/** What an open store holds. */
+export class StoreParts {
+  readonly log: Log;
+  readonly records: Records;
+  readonly reader: Reader;
+  readonly damages: Damages;
+  readonly files: SegmentFiles;
+  readonly disk: Disk;
+  /** Tells after how many bytes a segment ends. */
+  readonly segmentBytes: () => number;
+  readonly #lock: HeldLock;
+
+  constructor(
+    parts: {
+      readonly log: Log;
+      readonly records: Records;
+      readonly reader: Reader;
+      readonly damages: Damages;
+      readonly files: SegmentFiles;
+      readonly disk: Disk;
+      readonly segmentBytes: () => number;
+      readonly lock: HeldLock;
+    },
+  ) {
+    this.log = parts.log;
+    this.records = parts.records;
+    this.reader = parts.reader;
+    this.damages = parts.damages;
+    this.files = parts.files;
+    this.disk = parts.disk;
+    this.segmentBytes = parts.segmentBytes;
+    this.#lock = parts.lock;
+  }
+
+  /** Resolves when all that was appended is safe. */
+  settled(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.log.settle((error) => error ? reject(error) : resolve());
+    });
+  }
+
+  /**
+   * Takes note that the state of a task cannot be read.
+   *
+   * @param taskId The id.
+   * @param cause What is wrong.
+   * @returns The error with which the task answers from now on.
+   */
+  lose(taskId: string, cause: ReadDamage): StoreDamagedError {
+    const { segment, offset, bytes, message } = cause;
+    const damage = this.damages.add(
+      new Damage({
+        segment,
+        file: segment.path,
+        offset,
+        bytes,
+        reason: message,
+      }),
+    );
+    this.damages.take(taskId, damage);
+    for (
+      const state of [
+        this.records.committed(taskId),
+        this.records.appended(taskId),
+      ]
+    ) {
+      if (!state) continue;
+      state.isDamaged = true;
+      state.overlay = undefined;
+    }
+    // Compaction tries again before the file goes.
+    this.damages.copyAside(damage).catch(() => {});
+    return this.damages.errorOf(taskId);
+  }
+
+  /** Waits for what is being written, and gives all of it back. */
+  async close(): Promise<void> {
+    try {
+      await this.log.idle();
+      closeAll(this.log, this.files);
+    } finally {
+      this.#lock.release();
+    }
+  }
+}
+
+/**
+ * Opens a directory.
+ *
+ * @param options The options.
+ * @param disk The file system.
+ * @param signal Ends the waiting for the lock.
+ * @returns All that the store works with.
+ */
+export async function openParts(
+  options: ResolvedWalOptions,
+  disk: Disk,
+  signal: AbortSignal,
+): Promise<StoreParts> {
+  const { dir, fsync, lockTimeoutMs: timeoutMs } = options;
+  let lock: HeldLock | undefined;
+  const files = new SegmentFiles(disk);
+  let log: Log | undefined;
+  try {
+    const changed = disk.makeDir(dir);
+    const file = join(dir, LOCK_FILE);
+    lock = await acquireLock({ file, dir, timeoutMs, signal, disk });
+    if (fsync) { for (const path of changed) await disk.syncDir(path); }
+    const reader = new Reader(files);
+    const damages = new Damages(dir, disk);
+    const { found, states } = await readLog(dir, disk, reader, damages);
+    const records = new Records(states);
+    const segmentBytes = () =>
+      options.segmentBytes ??
+        Math.min(
+          MOST_SEGMENT_BYTES,
+          Math.max(LEAST_SEGMENT_BYTES, records.aliveBytes / 32),
+        );
+    log = new Log({ dir, fsync, disk, segmentBytes }, files, found);
+    const parts = new StoreParts({
+      log,
+      records,
+      reader,
+      damages,
+      files,
+      disk,
+      segmentBytes,
+      lock,
+    });
+    if (!log.active) {
+      // What cannot be written to is found out now.
+      appendOldest(log, log.segments[0]?.number ?? 1);
+      await parts.settled();
+    }
+    for (const damage of damages.all) {
+      try {
+        await damages.copyAside(damage);
+      } catch {
+        // Compaction tries again before the file goes.
+      }
+    }
+    return parts;
+  } catch (cause) {
+    if (log) closeAll(log, files);
+    lock?.release();
+    if (
+      hasErrorCode(cause, "ERR_STORE_LOCKED") ||
+      hasErrorCode(cause, "ERR_STORE_CLOSED") ||
+      hasErrorCode(cause, "ERR_STORE_FAILED")
+    ) throw cause;
+    throw new StoreFailedError(`open ${show(dir)}`, { cause });
+  }
+}
+
+function closeAll(log: Log, files: SegmentFiles): void {
+  let failed: { readonly cause: unknown } | undefined;
+  for (const segment of log.segments) {
+    try {
+      files.close(segment);
+    } catch (cause) {
+      failed = { cause };
+    }
+  }
+  if (failed) throw new StoreFailedError("close the log", failed);
+}

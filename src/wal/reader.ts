@@ -1,0 +1,197 @@
+/** Reads what memory does not hold, and checks it again. */
+
+import { Buffer } from "node:buffer";
+import { crc32 } from "node:zlib";
+import type { Disk } from "./disk.ts";
+import { applyChanges } from "./fields.ts";
+import { parseHead } from "./frame.ts";
+import { HotTexts } from "./hot_texts.ts";
+import type { UnwrittenParts } from "./records.ts";
+import type { Segment, SegmentFiles } from "./segment.ts";
+import type { Fields, PartRef, TaskState } from "./task_state.ts";
+
+const HOT_LENGTH = 16 * 1024 * 1024;
+/** Larger than any offset: an entry starts before the end of a segment, and is at most some hundred MiB long. */
+const OFFSETS = 2 ** 30;
+
+/** Bytes that were sound when they were written, and are no more. */
+export class ReadDamage extends Error {
+  /** The segment. */
+  readonly segment: Segment;
+  /** Where they start. */
+  readonly offset: number;
+  /** How many they are. */
+  readonly bytes: number;
+
+  /**
+   * @param segment The segment.
+   * @param offset Where they start.
+   * @param bytes How many they are.
+   * @param reason What is wrong with them.
+   */
+  constructor(
+    segment: Segment,
+    offset: number,
+    bytes: number,
+    reason: string,
+  ) {
+    super(reason);
+    this.name = "ReadDamage";
+    this.segment = segment;
+    this.offset = offset;
+    this.bytes = bytes;
+  }
+}
+
+/** Reads the fields of records. */
+export class Reader {
+  readonly #files: SegmentFiles;
+  readonly #fields = new HotTexts<Fields>(HOT_LENGTH / 4);
+  readonly #parts = new HotTexts<string>(HOT_LENGTH - HOT_LENGTH / 4);
+
+  /** @param files The handles of the segments. */
+  constructor(files: SegmentFiles) {
+    this.#files = files;
+  }
+
+  /**
+   * Gives what a record holds.
+   *
+   * @param taskId The id.
+   * @param state The state of the task, on the disk.
+   * @returns Its fields.
+   * @throws {ReadDamage} They fail their check.
+   */
+  fields(taskId: string, state: TaskState): Fields {
+    const { overlay } = state;
+    let fields = overlay?.fields ?? this.#front(taskId, state, !overlay);
+    if (!overlay || overlay.changes.length === 0) return fields;
+    fields = applyChanges(fields, overlay.changes, state.version);
+    state.overlay = { fields, changes: [] };
+    return fields;
+  }
+
+  /**
+   * Gives a part.
+   *
+   * @param part The part, on the disk.
+   * @returns Its JSON.
+   * @throws {ReadDamage} It fails its check.
+   */
+  text(part: PartRef): string {
+    const place = placeOf(part);
+    const hot = this.#parts.get(place);
+    if (hot !== undefined) return hot;
+    const text = this.bytes(part).toString();
+    this.#parts.set(place, text, text.length);
+    return text;
+  }
+
+  /**
+   * Gives a part that may be on its way to the disk.
+   *
+   * @param part The part.
+   * @param unwritten Where to find it until then.
+   * @returns Its JSON.
+   * @throws {ReadDamage} It fails its check.
+   */
+  appendedText(part: PartRef, unwritten: UnwrittenParts | undefined): string {
+    const found = isWritten(part) ? part : unwritten?.get(part) ?? part;
+    return typeof found === "string" ? found : this.text(found);
+  }
+
+  /**
+   * Gives a part as it is on the disk.
+   *
+   * @param part The part.
+   * @returns Its bytes.
+   * @throws {ReadDamage} It fails its check.
+   */
+  bytes(part: PartRef): Buffer {
+    const { segment, offset, bytes, crc } = part;
+    const read = this.#files.readNow(segment, offset, bytes);
+    if (read.length === bytes && crc32(read) === crc) return read;
+    throw new ReadDamage(segment, offset, bytes, "a part fails its check");
+  }
+
+  /**
+   * Gives a long part as it is on the disk, without holding up the process.
+   *
+   * @param part The part.
+   * @param disk The file system.
+   * @returns Its bytes.
+   * @throws {ReadDamage} It fails its check.
+   */
+  async bytesLater(part: PartRef, disk: Disk): Promise<Buffer> {
+    const { segment, offset, bytes, crc } = part;
+    const read = Buffer.allocUnsafe(bytes);
+    // A handle of its own: nobody closes it meanwhile.
+    const file = disk.openToRead(segment.path);
+    try {
+      const length = await file.read(read, offset);
+      if (length === bytes && crc32(read) === crc) return read;
+    } finally {
+      file.close();
+    }
+    throw new ReadDamage(segment, offset, bytes, "a part fails its check");
+  }
+
+  /** Keeps what was just written. */
+  keepFields(state: TaskState, fields: Fields): void {
+    this.#fields.set(placeOf(state), fields, fields.small.length);
+  }
+
+  /** Keeps a part that was just written. */
+  keepText(part: PartRef, text: string): void {
+    this.#parts.set(placeOf(part), text, text.length);
+  }
+
+  #front(taskId: string, state: TaskState, isWhole: boolean): Fields {
+    const place = placeOf(state);
+    const hot = this.#fields.get(place);
+    if (hot) return hot;
+    const fields = this.#readFront(taskId, state);
+    if (isWhole) this.#fields.set(place, fields, fields.small.length);
+    return fields;
+  }
+
+  #readFront(taskId: string, state: TaskState): Fields {
+    const { segment, offset, frontBytes } = state;
+    const read = this.#files.readNow(segment, offset, frontBytes);
+    const found = parseHead(read, 0, read.length);
+    if (typeof found === "object") {
+      const { head, bodyAt } = found;
+      const small = read.subarray(bodyAt);
+      if (
+        head.taskId === taskId && head.born === state.born &&
+        small.length === head.smallBytes && crc32(small) === head.smallCrc
+      ) {
+        let at = offset + frontBytes;
+        const parts = head.rows.map(({ key, bytes, crc }) => {
+          const part = { key, segment, offset: at, bytes, crc };
+          at += bytes;
+          return part;
+        });
+        return { small: small.toString(), parts };
+      }
+    }
+    const reason = "an entry fails its check";
+    throw new ReadDamage(segment, offset, frontBytes, reason);
+  }
+}
+
+/**
+ * Tells whether a part can be read from where it is.
+ *
+ * @param part The part.
+ * @returns Whether its write is committed.
+ */
+export function isWritten({ segment, offset, bytes }: PartRef): boolean {
+  return offset + bytes <= segment.size;
+}
+
+function placeOf(
+  { segment, offset }: { segment: Segment; offset: number },
+): number {
+  return segment.number * OFFSETS + offset;
+}

@@ -102,21 +102,32 @@ export class ProcessWal<T> {
     renameSync(`${this.#checkpointPath}.tmp`, this.#checkpointPath);
     this.#checkpoint = seq;
     this.#lastSeq = Math.max(this.#lastSeq, seq);
-    this.#pending = this.replay().length;
+    this.#pending = this.#lastSeq - seq;
   }
 
   /** Writes the log anew without the entries that count no longer. It fails where the file is gone. */
   compact(): void {
+    this.beginCompact()();
+  }
+
+  /**
+   * Does the first half of `compact()`.
+   *
+   * @returns The second half: it puts the new log in the place of the old one.
+   */
+  beginCompact(): () => void {
     this.#refuseIfClosed();
     const kept = this.#read().filter(({ seq }) => seq > this.#checkpoint);
     const text = kept.map((line) => JSON.stringify(line) + "\n").join("");
     writeFileSync(`${this.#path}.tmp`, text);
-    closeSync(this.#fd);
-    try {
-      renameSync(`${this.#path}.tmp`, this.#path);
-    } finally {
-      this.#fd = openSync(this.#path, "a");
-    }
+    return () => {
+      closeSync(this.#fd);
+      try {
+        renameSync(`${this.#path}.tmp`, this.#path);
+      } finally {
+        this.#fd = openSync(this.#path, "a");
+      }
+    };
   }
 
   /** How far it is. */

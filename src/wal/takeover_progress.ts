@@ -1,0 +1,148 @@
+/**
+ * How far the logs of a takeover were read, in a file of its own. It is written
+ * when what was read is on the disk, so that a crash at most makes it read
+ * again, which changes nothing.
+ */
+
+import { Buffer } from "node:buffer";
+import { join } from "node:path";
+import { StoreDamagedError } from "../errors.ts";
+import type { Disk } from "./disk.ts";
+import { retried } from "./retry.ts";
+
+/** The file. */
+export const PROGRESS_FILE = "takeover.json";
+const TEMPORARY_FILE = "takeover.json.tmp";
+const FORMAT = 1;
+
+/** How far a log was read. */
+export interface LogProgress {
+  /** How many bytes; absent: it is about to get its new name, or was not read to its end yet. */
+  readonly read?: number;
+  /** The checkpoint when it got its new name: a later one may be of another process. */
+  readonly checkpoint: number;
+}
+
+/** How far each log was read. */
+export class TakeoverProgress {
+  readonly #dir: string;
+  readonly #disk: Disk;
+  readonly #logs: Map<string, LogProgress>;
+
+  /**
+   * @param dir The directory.
+   * @param disk The file system.
+   * @param logs What is known.
+   */
+  constructor(
+    dir: string,
+    disk: Disk,
+    logs: Iterable<[string, LogProgress]> = [],
+  ) {
+    this.#dir = dir;
+    this.#disk = disk;
+    this.#logs = new Map(logs);
+  }
+
+  /**
+   * Reads the file of a directory.
+   *
+   * @param dir The directory.
+   * @param names The names in it.
+   * @param disk The file system.
+   * @returns How far each log was read.
+   * @throws {StoreDamagedError} `ERR_STORE_DAMAGED`: the file is none that was written here.
+   */
+  static async load(
+    dir: string,
+    names: readonly string[],
+    disk: Disk,
+  ): Promise<TakeoverProgress> {
+    if (!names.includes(PROGRESS_FILE)) {
+      return new TakeoverProgress(dir, disk);
+    }
+    const path = join(dir, PROGRESS_FILE);
+    const file = disk.openToRead(path);
+    try {
+      const bytes = Buffer.alloc(file.size());
+      await file.read(bytes, 0);
+      const { format, logs } = JSON.parse(bytes.toString("utf8"));
+      const entries: [string, LogProgress][] = Object.entries(logs);
+      if (
+        format === FORMAT &&
+        entries.every(([, { read = 0, checkpoint }]) =>
+          isCount(read) && isCount(checkpoint)
+        )
+      ) return new TakeoverProgress(dir, disk, entries);
+    } catch (cause) {
+      if (!(cause instanceof SyntaxError || cause instanceof TypeError)) {
+        throw cause;
+      }
+    } finally {
+      file.close();
+    }
+    throw new StoreDamagedError(
+      path,
+      0,
+      "it does not say how far a log was read",
+    );
+  }
+
+  /** The logs that are known, by name. */
+  get names(): readonly string[] {
+    return [...this.#logs.keys()];
+  }
+
+  /**
+   * Says how far a log was read.
+   *
+   * @param name The log.
+   * @returns How far; `undefined` if it is not known.
+   */
+  of(name: string): LogProgress | undefined {
+    return this.#logs.get(name);
+  }
+
+  /**
+   * Finds a log that was about to get its name, and did not.
+   *
+   * @param names The names in the directory.
+   * @returns The name.
+   */
+  unnamed(names: readonly string[]): string | undefined {
+    for (const [name, { read }] of this.#logs) {
+      if (read === undefined && !names.includes(name)) return name;
+    }
+  }
+
+  /**
+   * Notes how far a log was read. The file is replaced before the first wait.
+   *
+   * @param name The log.
+   * @param progress How far.
+   */
+  async save(name: string, progress: LogProgress): Promise<void> {
+    const logs = { ...Object.fromEntries(this.#logs), [name]: progress };
+    const text = Buffer.from(JSON.stringify({ format: FORMAT, logs }) + "\n");
+    const path = join(this.#dir, TEMPORARY_FILE);
+    const file = this.#disk.open(path);
+    try {
+      file.truncate(0);
+      for (let done = 0; done < text.length;) {
+        done += file.write(text.subarray(done), done);
+      }
+      file.syncNow();
+    } finally {
+      file.close();
+    }
+    await retried(() =>
+      this.#disk.rename(path, join(this.#dir, PROGRESS_FILE))
+    );
+    this.#logs.set(name, progress);
+    await this.#disk.syncDir(this.#dir);
+  }
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && value as number >= 0;
+}

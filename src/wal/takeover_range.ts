@@ -1,0 +1,262 @@
+/** Takes over a range of a log. */
+
+import type { TaskRecord } from "../model/record.ts";
+import { isTerminalStatus } from "../model/status.ts";
+import type { ForeignLine } from "./takeover_lines.ts";
+import { DELETED, type TakenLog } from "./takeover_taken.ts";
+import type {
+  ForeignChange,
+  ForeignDamage,
+  TakeoverObserver,
+  TakeoverTarget,
+} from "./takeover_target.ts";
+import { isSameJson, judge } from "./takeover_verdict.ts";
+
+/** Bytes of lines after which changes are handed over. */
+const BATCH_BYTES = 1024 * 1024;
+
+/** What a range is, and who takes it. */
+export interface RangeRequest {
+  /** All logs of the directory up to the one with the range, the oldest first. */
+  readonly logs: readonly TakenLog[];
+  /** Where to stop: whole lines up to there are taken. */
+  readonly to: number;
+  /** The store. */
+  readonly target: TakeoverTarget;
+  /** Is told what there is to know. */
+  readonly observer: TakeoverObserver;
+}
+
+/** A change, and where it comes from. */
+interface Step {
+  readonly change: ForeignChange;
+  readonly offset: number;
+}
+
+/**
+ * Takes over a range, from where its log was read: reads it once to learn which
+ * entry is the last of each task, and once more to take those. So what is in
+ * memory is an offset for each task, and the records of one batch.
+ *
+ * @param request The range.
+ * @returns Where the whole lines of the range end, and where in it the last
+ * entry of each task is.
+ */
+export async function takeRange(
+  request: RangeRequest,
+): Promise<{ end: number; places: Map<string, number> }> {
+  return await new Range(request).take();
+}
+
+class Range {
+  readonly #request: RangeRequest;
+  readonly #log: TakenLog;
+  readonly #from: number;
+  /** Where the whole lines end. */
+  #end: number;
+  /** Where the last entry of each task is. */
+  readonly #places = new Map<string, number>();
+  /** Where, for tasks that we have, our record was found, and its version. */
+  readonly #found = new Map<string, { at: number; version: number }>();
+  /** The last line that cannot be read. */
+  #damage: ForeignDamage | undefined;
+  #steps: Step[] = [];
+  #bytes = 0;
+  #taken = 0;
+
+  constructor(request: RangeRequest) {
+    this.#request = request;
+    this.#log = request.logs.at(-1)!;
+    this.#from = this.#end = this.#log.read ?? 0;
+  }
+
+  async take(): Promise<{ end: number; places: Map<string, number> }> {
+    await this.#survey();
+    for await (
+      const { line, entry } of this.#log.entries(this.#from, this.#end)
+    ) {
+      if (!entry || "problem" in entry || !entry.record) continue;
+      if (this.#places.get(entry.taskId) !== line.offset) continue;
+      await this.#weigh(entry.taskId, line.offset, entry.record);
+      this.#bytes += line.bytes;
+      if (this.#bytes >= BATCH_BYTES) await this.#flush();
+    }
+    for (const [taskId, place] of this.#places) {
+      if (place === DELETED) await this.#weigh(taskId, this.#from);
+    }
+    if (this.#damage) await this.#doubtOlder(this.#damage);
+    await this.#flush();
+    if (this.#taken > 0) {
+      const { observer } = this.#request;
+      const file = this.#log.path;
+      observer.onEvent({ type: "taken", file, tasks: this.#taken });
+    }
+    return { end: this.#end, places: this.#places };
+  }
+
+  async #survey(): Promise<void> {
+    const { target, to } = this.#request;
+    let lastSeq = 0;
+    let isOrdered = true;
+    for await (
+      const { line, entry, isDone } of this.#log.entries(this.#from, to)
+    ) {
+      this.#end = line.offset + line.bytes + 1;
+      if (!entry) continue;
+      if ("problem" in entry) {
+        this.#damage = this.#report(line, entry.problem);
+        continue;
+      }
+      const { taskId, seq, record } = entry;
+      if (isOrdered && seq <= lastSeq) {
+        isOrdered = false; // Where two have written, many lines are so.
+        this.#report(
+          line,
+          `an entry has sequence number ${seq}, the one before it ${lastSeq}, as if two processes had written; it is taken, and so is what follows`,
+        );
+      }
+      lastSeq = seq;
+      if (!isDone) this.#places.set(taskId, record ? line.offset : DELETED);
+      if (!record) continue;
+      // An opening that was cut short may have taken it before it was done.
+      const version = target.version(taskId);
+      if (version !== record.version) continue;
+      if (!isSameJson(target.read(taskId), record)) continue;
+      this.#found.set(taskId, { at: line.offset, version });
+    }
+  }
+
+  /** Decides about a task by its last entry in the range: its record, or its deletion. */
+  async #weigh(
+    taskId: string,
+    offset: number,
+    record?: TaskRecord,
+  ): Promise<void> {
+    const { target } = this.#request;
+    const version = target.version(taskId);
+    const found = this.#found.get(taskId);
+    const known = await this.#knownRecord(taskId);
+    const isFound = found !== undefined && found.version === version;
+    const isUntouched = isFound || known !== undefined &&
+        known.version === version && isSameJson(target.read(taskId), known);
+    const ours = version === undefined ? undefined : { version, isUntouched };
+    const theirs = record && {
+      version: record.version,
+      isOurs: isFound && found.at === offset,
+      isKnown: known !== undefined && isSameJson(known, record),
+    };
+    if (
+      record && this.#damage && offset < this.#damage.offset &&
+      !isTerminalStatus(record.status)
+    ) {
+      // What came after it may be what cannot be read.
+      if (ours && !isUntouched) return;
+      const doubt = this.#damage;
+      return this.#push(offset, { taskId, expected: version, record, doubt });
+    }
+    const expected = version;
+    switch (judge(ours, theirs)) {
+      case "create":
+      case "replace":
+        return this.#push(offset, { taskId, expected, record });
+      case "recreate":
+        this.#push(offset, { taskId, expected });
+        return this.#push(offset, { taskId, record });
+      case "delete":
+        return this.#push(offset, { taskId, expected });
+      case "conflict":
+        return this.#conflict(taskId, offset, version!, record!.version);
+    }
+  }
+
+  /** The last state of a task that was taken over before this range. */
+  async #knownRecord(taskId: string): Promise<TaskRecord | undefined> {
+    for (const log of this.#request.logs.toReversed()) {
+      const place = (await log.findPlaces()).get(taskId);
+      if (place === undefined) continue;
+      return place === DELETED ? undefined : await log.recordAt(place);
+    }
+  }
+
+  /** Tasks of earlier ranges that were not finished: the damaged line may have been about them. */
+  async #doubtOlder(doubt: ForeignDamage): Promise<void> {
+    const { target, logs } = this.#request;
+    const seen = new Set(this.#places.keys());
+    for (const log of logs.toReversed()) {
+      for (const [taskId, place] of await log.findPlaces()) {
+        if (seen.has(taskId)) continue;
+        seen.add(taskId);
+        const version = target.version(taskId);
+        if (version === undefined || place === DELETED) continue;
+        const known = await log.recordAt(place);
+        if (!known || isTerminalStatus(known.status)) continue;
+        if (!isSameJson(target.read(taskId), known)) continue;
+        const change = { taskId, expected: version, record: known, doubt };
+        this.#push(doubt.offset, change);
+      }
+    }
+  }
+
+  #push(offset: number, change: ForeignChange): void {
+    this.#steps.push({ offset, change });
+  }
+
+  /** Hands changes over, and judges anew where somebody was faster. */
+  async #flush(): Promise<void> {
+    const { target } = this.#request;
+    this.#bytes = 0;
+    while (this.#steps.length > 0) {
+      const steps = this.#steps;
+      this.#steps = [];
+      const refused = new Set(
+        await target.take(steps.map(({ change }) => change)),
+      );
+      const again = new Map<string, Step>();
+      const taken = new Set<string>();
+      for (const step of steps) {
+        const { taskId } = step.change;
+        if (refused.has(step.change)) again.set(taskId, step);
+        else taken.add(taskId);
+      }
+      this.#taken += taken.size;
+      again.forEach((step) => this.#judgeAnew(step));
+    }
+  }
+
+  #judgeAnew({ change, offset }: Step): void {
+    const { target } = this.#request;
+    const { taskId, expected, record, doubt } = change;
+    const version = target.version(taskId);
+    if (version === expected) {
+      // The write that was faster has failed.
+      this.#push(offset, change);
+    } else if (version === undefined) {
+      if (record) this.#push(offset, { taskId, record, doubt });
+    } else if (record && !doubt && !isSameJson(target.read(taskId), record)) {
+      this.#conflict(taskId, offset, version, record.version);
+    }
+  }
+
+  #conflict(
+    taskId: string,
+    offset: number,
+    ours: number,
+    theirs: number,
+  ): void {
+    const file = this.#log.path;
+    this.#request.observer.onEvent({
+      type: "conflict",
+      file,
+      offset,
+      taskId,
+      ours,
+      theirs,
+    });
+  }
+
+  #report({ offset, bytes }: ForeignLine, reason: string): ForeignDamage {
+    const damage = { file: this.#log.path, offset, bytes, reason };
+    this.#request.observer.onDamage(damage);
+    return damage;
+  }
+}

@@ -1,7 +1,6 @@
 /** Appends the current state of a task anew, so that the segment it stands on can go. */
 
 import { Buffer } from "node:buffer";
-import { basename } from "node:path";
 import { appendDamaged, appendPut, type PartBytes } from "./entries.ts";
 import type { StoreParts } from "./open_store.ts";
 import { isWritten, ReadDamage } from "./reader.ts";
@@ -125,12 +124,7 @@ function copyDamaged(
   state: TaskState,
   stage: StageCopy,
 ): number {
-  const damage = damages.of(taskId);
-  const note = JSON.stringify({
-    file: damage && basename(damage.file),
-    offset: damage?.offset,
-    reason: damage?.reason,
-  });
+  const note = damages.of(taskId)?.note() ?? "{}";
   const lost = appendDamaged(log, taskId, state, note);
   stage(taskId, lost, undefined, undefined);
   return lost.aliveBytes;

@@ -54,6 +54,12 @@ export class Damage {
     this.reason = found.reason;
   }
 
+  /** What the log notes of it with a task that it has taken, as JSON. */
+  note(): string {
+    const { file, offset, reason } = this;
+    return JSON.stringify({ file: basename(file), offset, reason });
+  }
+
   /** As the host sees it. */
   report(): WalDamage {
     const { file, offset, bytes, reason, copy } = this;

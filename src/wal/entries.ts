@@ -161,7 +161,7 @@ export function appendDeletion(
 export function appendDamaged(
   log: Log,
   taskId: string,
-  before: TaskState,
+  before: Pick<TaskState, "born" | "version" | "expiresAt" | "ended">,
   note: string,
 ): TaskState {
   const { born, version, expiresAt, ended } = before;

@@ -7,7 +7,7 @@ import {
   DEFAULT_MAX_ENTRY_BYTES,
 } from "../model/limits.ts";
 import type { WalDamage } from "./damage.ts";
-import type { Importer } from "./importer.ts";
+import type { WalTakeoverEvent } from "./takeover_target.ts";
 
 const DEFAULT_LOCK_TIMEOUT_MS = 5_000;
 /** Engines differ in how long a string may be; all of them take this. */
@@ -67,6 +67,15 @@ export interface WalTaskStoreOptions {
    */
   readonly onDamage?: (damage: WalDamage) => void;
   /**
+   * Is told what becomes of a directory that mcp-durable-tasks wrote: its tasks
+   * are taken over when the store opens, and what an old process still appends
+   * is taken over as well.
+   *
+   * @param event What has happened.
+   * @default nobody is told
+   */
+  readonly onTakeover?: (event: WalTakeoverEvent) => void;
+  /**
    * Is told when an automatic compaction has failed. Nothing is lost, the store
    * works, and tries again when the log has grown.
    *
@@ -87,11 +96,10 @@ export type ResolvedWalOptions = Readonly<{
   lockTimeoutMs: number;
   now: () => number;
   onDamage: (damage: WalDamage) => void;
+  onTakeover: (event: WalTakeoverEvent) => void;
   onCompactionError: (error: unknown) => void;
   /** Bytes after which a segment ends; `undefined`: by what is alive. For tests. */
   segmentBytes?: number;
-  /** Takes records over from elsewhere; see {@linkcode Importer}. */
-  importer?: Importer;
 }>;
 
 /**
@@ -112,6 +120,7 @@ export function resolveWalOptions(
     lockTimeoutMs = DEFAULT_LOCK_TIMEOUT_MS,
     now = Date.now,
     onDamage = () => {},
+    onTakeover = () => {},
     onCompactionError = () => {},
   } = options ?? {};
   if (typeof dir !== "string" || dir === "" || dir.includes("\0")) {
@@ -139,6 +148,9 @@ export function resolveWalOptions(
   if (typeof onDamage !== "function") {
     throw bad("onDamage", onDamage, "a function");
   }
+  if (typeof onTakeover !== "function") {
+    throw bad("onTakeover", onTakeover, "a function");
+  }
   if (typeof onCompactionError !== "function") {
     throw bad("onCompactionError", onCompactionError, "a function");
   }
@@ -150,6 +162,7 @@ export function resolveWalOptions(
     lockTimeoutMs,
     now,
     onDamage,
+    onTakeover,
     onCompactionError,
   };
 }

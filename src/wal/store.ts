@@ -35,12 +35,13 @@ import {
   type WholeRecord,
 } from "./fields.ts";
 import type { WalHealth } from "./health.ts";
-import type { ImportTarget } from "./importer.ts";
 import { nextTurn } from "./log.ts";
 import type { ResolvedWalOptions } from "./options.ts";
 import { openParts, type StoreParts } from "./open_store.ts";
 import { ReadDamage } from "./reader.ts";
 import type { StagedChange, UnwrittenParts } from "./records.ts";
+import type { Takeover } from "./takeover.ts";
+import { openTakeover } from "./takeover_store.ts";
 import type { Fields, PartRef, TaskState } from "./task_state.ts";
 
 /** Deletions that a sweep appends at a time. */
@@ -54,6 +55,7 @@ export class LogTaskStore implements TaskStore {
   readonly #opening: Promise<StoreParts>;
   #opened: StoreParts | undefined;
   #compactions: CompactionRuns | undefined;
+  #takeover: Takeover | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(options: ResolvedWalOptions, disk: Disk) {
@@ -197,7 +199,9 @@ export class LogTaskStore implements TaskStore {
       this.#compactions = new CompactionRuns(options, parts, {
         copy: (taskId) => copyTask(parts, taskId, this.#stageCopy(parts)),
       });
-      await options.importer?.start(this.#importTarget(parts));
+      this.#takeover = await openTakeover(parts, options, (damage) => {
+        if (this.#opened) this.#tell(damage);
+      });
     } catch (error) {
       await parts.close();
       throw error;
@@ -216,7 +220,7 @@ export class LogTaskStore implements TaskStore {
       return; // What never opened has nothing to close.
     }
     try {
-      await this.#options.importer?.stop();
+      await this.#takeover?.close();
       await this.#compactions!.stop();
     } finally {
       await parts.close();
@@ -396,43 +400,6 @@ export class LogTaskStore implements TaskStore {
       log.settle((error) =>
         error ? records.rollBack() : records.commit(change)
       );
-    };
-  }
-
-  #importTarget(parts: StoreParts): ImportTarget {
-    const { log, records } = parts;
-    const safe = async () => {
-      await parts.settled();
-      if (!this.#options.fsync) await log.flush();
-    };
-    return {
-      dir: this.#options.dir,
-      put: async (all) => {
-        for (const record of all) {
-          const whole = divideRecord(record);
-          const taskId = flat(record.taskId);
-          const put = putOf(taskId, record.version, whole);
-          const { state, fields } = appendPut(log, put);
-          const texts = new Map(
-            fields.parts.map((ref, index) => [ref, whole.parts[index].text]),
-          );
-          const change = { taskId, state, fields, texts };
-          records.stage(change);
-          log.settle((error) =>
-            error ? records.rollBack() : records.commit(change)
-          );
-        }
-        await safe();
-      },
-      delete: async (taskIds) => {
-        for (const taskId of taskIds) {
-          const state = records.appended(taskId);
-          if (!state) continue;
-          appendDeletion(log, taskId, state);
-          this.#stage(parts, { taskId, state: undefined });
-        }
-        await safe();
-      },
     };
   }
 

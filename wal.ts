@@ -23,5 +23,13 @@ export { DEFAULT_MAX_ENTRY_BYTES } from "./src/model/limits.ts";
 export type { WalDamage } from "./src/wal/damage.ts";
 export type { WalHealth } from "./src/wal/health.ts";
 export type { WalTaskStoreOptions } from "./src/wal/options.ts";
+export type {
+  ProcessLog,
+  ProcessLogEntry,
+  ProcessLogStats,
+  ProcessLogValue,
+} from "./src/wal/process_log.ts";
+export type { ProcessLogTaskStoreOptions } from "./src/wal/process_log_options.ts";
+export type { WalTakeoverEvent } from "./src/wal/takeover_target.ts";
 export { WalTaskStore } from "./src/wal/wal_task_store.ts";
 export type { TaskStore, TaskStoreTraits } from "./src/store/contract.ts";

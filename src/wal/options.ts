@@ -22,6 +22,8 @@ export interface WalTaskStoreOptions {
    * at a time has it open.
    */
   readonly dir: string;
+  /** A store has a directory or a log; see {@linkcode ProcessLogTaskStoreOptions}. */
+  readonly log?: undefined;
   /**
    * Whether an operation resolves only when it is on the disk itself, and so
    * survives a power loss. Without it, an operation resolves when the system

@@ -31,6 +31,8 @@ export interface ProcessLogStats {
   readonly lastSeq: number;
   /** How many entries `replay()` would give. */
   readonly pendingEntries: number;
+  /** Bytes of the log. */
+  readonly bytes?: number;
 }
 
 /**

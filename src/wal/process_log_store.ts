@@ -20,6 +20,7 @@ import {
   type TaskRecord,
 } from "../model/record.ts";
 import type { TaskStore, TaskStoreTraits } from "../store/contract.ts";
+import type { WalHealth } from "./health.ts";
 import {
   type ProcessLog,
   type ProcessLogValue,
@@ -149,6 +150,27 @@ export class ProcessLogTaskStore implements TaskStore {
     return this.#compacting ??= this.#compact().finally(() =>
       this.#compacting = undefined
     );
+  }
+
+  // deno-lint-ignore require-await -- a refusal has to be a rejection
+  async health(): Promise<WalHealth> {
+    this.#refuseIfUnusable("tell its health");
+    let aliveBytes = 0;
+    for (const { bytes } of this.#kept.values()) aliveBytes += bytes;
+    const state = { tasks: this.#kept.size, segments: 1, aliveBytes };
+    try {
+      const { bytes: diskBytes = aliveBytes } = this.#log.stats();
+      return { writable: true, ...state, diskBytes, damage: [] };
+    } catch (reason) {
+      // A log that has failed once says so to every call.
+      return {
+        writable: false,
+        reason,
+        ...state,
+        diskBytes: aliveBytes,
+        damage: [],
+      };
+    }
   }
 
   close(): Promise<void> {

@@ -5,6 +5,11 @@ import type { TaskStore, TaskStoreTraits } from "../store/contract.ts";
 import { realDisk } from "./disk.ts";
 import type { WalHealth } from "./health.ts";
 import { resolveWalOptions, type WalTaskStoreOptions } from "./options.ts";
+import {
+  type ProcessLogTaskStoreOptions,
+  resolveProcessLogOptions,
+} from "./process_log_options.ts";
+import { ProcessLogTaskStore } from "./process_log_store.ts";
 import { LogTaskStore } from "./store.ts";
 
 /**
@@ -20,6 +25,18 @@ import { LogTaskStore } from "./store.ts";
  * What fails its check anywhere else is copied aside and reported (`onDamage`,
  * {@linkcode WalTaskStore.health}). The tasks that it has taken answer with
  * `ERR_STORE_DAMAGED`, never with an older state; all others are served.
+ *
+ * A directory that mcp-durable-tasks wrote is taken over when it is opened: its
+ * tasks with all of their fields and versions, the expired ones too, until they
+ * are swept. Its files stay, as `wal.jsonl.taken` and `wal.checkpoint.taken`. What
+ * an old process that still has the log open appends later is taken over within
+ * a second, for ten minutes after the last time that it did, and then within a minute.
+ * A task that only the old process has changed follows it; one that this store
+ * has changed stays as it is, and the other record is reported (`onTakeover`).
+ *
+ * Given a log that the host has opened with process-wal instead of a directory,
+ * the store writes whole records to it. Then it is as durable as that log, and
+ * it is for the host to let no other process write to it.
  *
  * @example
  * ```ts
@@ -41,31 +58,35 @@ import { LogTaskStore } from "./store.ts";
  * ```
  */
 export class WalTaskStore implements TaskStore {
-  /** What the store says of itself: durable, for one process; the largest record is `maxEntryBytes`. */
+  /** What the store says of itself: durable, for one process if it has a directory; the largest record is `maxEntryBytes`. */
   readonly traits: TaskStoreTraits;
-  readonly #store: LogTaskStore;
+  readonly #store: LogTaskStore | ProcessLogTaskStore;
 
   /**
-   * Starts to open the directory.
+   * Starts to open the directory, or reads the log.
    *
    * @param options The options.
-   * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: an option is wrong.
+   * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: an option is wrong, or there are both a directory and a log.
    */
-  constructor(options: WalTaskStoreOptions) {
-    this.#store = new LogTaskStore(resolveWalOptions(options), realDisk);
+  constructor(options: WalTaskStoreOptions | ProcessLogTaskStoreOptions) {
+    this.#store = hasLog(options)
+      ? new ProcessLogTaskStore(resolveProcessLogOptions(options))
+      : new LogTaskStore(resolveWalOptions(options), realDisk);
     this.traits = this.#store.traits;
   }
 
   /**
-   * Opens a directory, for those who want the error at boot.
+   * Opens a directory or a log, for those who want the error at boot.
    *
    * @param options The options.
    * @returns The store, open.
    * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: an option is wrong.
    * @throws {StoreLockedError} `ERR_STORE_LOCKED`: another store has the directory open.
-   * @throws {StoreFailedError} `ERR_STORE_FAILED`: the directory cannot be used; the cause says why.
+   * @throws {StoreFailedError} `ERR_STORE_FAILED`: the directory or the log cannot be used; the cause says why.
    */
-  static async open(options: WalTaskStoreOptions): Promise<WalTaskStore> {
+  static async open(
+    options: WalTaskStoreOptions | ProcessLogTaskStoreOptions,
+  ): Promise<WalTaskStore> {
     const store = new WalTaskStore(options);
     await store.#store.ready();
     return store;
@@ -198,4 +219,10 @@ export class WalTaskStore implements TaskStore {
   close(): Promise<void> {
     return this.#store.close();
   }
+}
+
+function hasLog(
+  options: WalTaskStoreOptions | ProcessLogTaskStoreOptions,
+): options is ProcessLogTaskStoreOptions {
+  return options?.log !== undefined;
 }

@@ -12,6 +12,7 @@ import {
   resolveProcessLogOptions,
 } from "../../src/wal/process_log_options.ts";
 import { ProcessLogTaskStore } from "../../src/wal/process_log_store.ts";
+import { WalTaskStore } from "../../wal.ts";
 import { ProcessWal } from "../support/process_wal.ts";
 import { aPatch, aRecord, CREATED_MS } from "../support/records.ts";
 import { rejects } from "../support/rejects.ts";
@@ -47,7 +48,11 @@ function factoryOf(
     let skewMs = 0;
     const now = () => Date.now() + skewMs;
     const reopen = () =>
-      open(new ProcessWal<unknown>(dir, 16 * 1024 * 1024), { now, ...options });
+      new WalTaskStore({
+        log: new ProcessWal<unknown>(dir, 16 * 1024 * 1024),
+        now,
+        ...options,
+      });
     return {
       store: reopen(),
       reopen,
@@ -66,8 +71,15 @@ for (
     `WalTaskStore over a log ${JSON.stringify(options)}`,
     factoryOf(options),
     {
-      claims: ["compareAndSwap", "durable", "latestReads", "maxRecordBytes"],
-      checks: 70,
+      claims: [
+        "compareAndSwap",
+        "durable",
+        "latestReads",
+        "maxRecordBytes",
+        "head",
+        "commit",
+      ],
+      checks: 84,
     },
   );
 }
@@ -315,6 +327,52 @@ describe("ProcessLogTaskStore.compact()", () => {
       assert.equal(tries, 0);
       assert.equal((await store.get("a"))?.version, 16);
       await store.close();
+    }));
+});
+
+describe("ProcessLogTaskStore.health()", () => {
+  it("tells how the store and the log are", () =>
+    withTempDir(async (dir) => {
+      const log = new ProcessWal<unknown>(dir);
+      const store = await WalTaskStore.open({ log });
+      const record = aRecord("a");
+      await store.create(record);
+      const bytes = JSON.stringify(record).length;
+      const line = `{"seq":1,"value":{"t":"put","record":}}\n`.length + bytes;
+      const state = { tasks: 1, segments: 1, aliveBytes: bytes, damage: [] };
+      assert.deepEqual(await store.health(), {
+        writable: true,
+        diskBytes: line,
+        ...state,
+      });
+      const reason = new Error("the log is unusable");
+      log.stats = () => {
+        throw reason;
+      };
+      assert.deepEqual(await store.health(), {
+        writable: false,
+        reason,
+        diskBytes: bytes,
+        ...state,
+      });
+      await store.close();
+      await rejects(store.health(), "ERR_STORE_CLOSED");
+    }));
+});
+
+describe("WalTaskStore()", () => {
+  it("takes a directory or a log, and not both", () =>
+    withTempDir(async (dir) => {
+      const log = new ProcessWal<unknown>(join(dir, "log"));
+      const both = { dir, log } as unknown as { log: ProcessLog };
+      assert.throws(() => new WalTaskStore(both), {
+        code: "ERR_INVALID_ARGUMENT",
+        message: /dir and log together/,
+      });
+      await rejects(WalTaskStore.open(both), "ERR_INVALID_ARGUMENT");
+      log.append("no task");
+      await rejects(WalTaskStore.open({ log }), "ERR_STORE_FAILED");
+      log.close();
     }));
 });
 

@@ -41,15 +41,19 @@ export class CompactionRuns {
       files: parts.files,
       records: parts.records,
       damages: parts.damages,
-      settled: () => parts.settled(),
+      settled: () => parts.settled(true),
     });
   }
 
   /** Starts a run where the log has grown enough. */
   startIfDue(): void {
     const { compactEvery } = this.#options;
-    if (compactEvery === null || this.#running || this.#isStopped) return;
+    if (compactEvery === null || this.#isStopped) return;
     const { log } = this.#parts;
+    if (this.#running) {
+      if (this.#isFarTooLong) log.hold();
+      return;
+    }
     const isManyEntries = compactEvery !== undefined &&
       log.appended >= compactEvery + this.#afterEntries;
     if (!isManyEntries && !this.#isTooLong) return;
@@ -96,6 +100,11 @@ export class CompactionRuns {
       log.bytes > 2 * records.aliveBytes + segmentBytes();
   }
 
+  get #isFarTooLong(): boolean {
+    const { log, records, segmentBytes } = this.#parts;
+    return log.bytes > 2.1 * records.aliveBytes + 1.2 * segmentBytes();
+  }
+
   #run(work: () => Promise<void>): Promise<void> {
     const running = (async () => {
       try {
@@ -113,7 +122,7 @@ export class CompactionRuns {
         throw new StoreFailedError("compact the log", { cause });
       } finally {
         this.#running = undefined;
-        this.#parts.log.isHurried = false;
+        this.#parts.log.release();
       }
     })();
     this.#running = running;
@@ -121,13 +130,12 @@ export class CompactionRuns {
   }
 
   async #whileTooLong(): Promise<void> {
-    const { log, records, segmentBytes } = this.#parts;
+    const { log } = this.#parts;
     // What is appended meanwhile is for the next run.
     for (let left = log.segments.length - 1; left > 0; left--) {
       if (!this.#isTooLong || this.#isStopped) return;
-      log.isHurried =
-        log.bytes > 2.2 * records.aliveBytes + 1.5 * segmentBytes();
       await this.#compactor.compactOldest();
+      if (!this.#isFarTooLong) log.release();
     }
   }
 
@@ -135,7 +143,7 @@ export class CompactionRuns {
     const { log } = this.#parts;
     log.seal();
     appendOldest(log, log.segments[0].number);
-    await this.#parts.settled();
+    await this.#parts.settled(true);
     const last: Segment = log.active!;
     while (log.segments[0] !== last) await this.#compactor.compactOldest();
     log.appended = 0;

@@ -93,8 +93,9 @@ export class Log {
   readonly #flushes = new FlushTimes();
   #nameCheckedAt = 0;
   #turnEndsAt = 0;
-  /** Whether something else has to get its turn between any two writes. */
-  isHurried = false;
+  #isHeld = false;
+  /** Whether something waits that is not held up. */
+  #isUrgent = false;
   #scratch: Buffer = Buffer.allocUnsafe(64 * 1024);
   readonly #encoder = new TextEncoder();
 
@@ -163,8 +164,9 @@ export class Log {
    * that is not yet settled, so that nothing stays whose predecessor is gone.
    *
    * @param settled Takes the outcome, from outside this call, in the order of the calls.
+   * @param isUrgent Whether it is not held up; nor is what was appended before it.
    */
-  settle(settled: Settled): void {
+  settle(settled: Settled, isUrgent = false): void {
     const batch = this.#queue.at(-1);
     if (batch) batch.settled.push(settled);
     else {
@@ -172,7 +174,20 @@ export class Log {
       const end = this.#tailEnd;
       this.#planBatch(this.#tail, end, false).settled.push(settled);
     }
+    if (isUrgent) this.#isUrgent = true;
     this.#schedule();
+  }
+
+  /** Holds up what is appended, so that a compaction keeps step with it. */
+  hold(): void {
+    this.#isHeld = true;
+  }
+
+  /** Ends that. */
+  release(): void {
+    if (!this.#isHeld) return;
+    this.#isHeld = false;
+    if (this.#queue.length > 0) this.#schedule();
   }
 
   /** Makes the next entry start a segment, unless the last one has none. */
@@ -250,9 +265,10 @@ export class Log {
    */
   #schedule(): void {
     if (this.#scheduled || this.#draining) return;
+    if (this.#isHeld && !this.#isUrgent) return;
     this.#scheduled = true;
     if (
-      this.#options.fsync || this.isHurried ||
+      this.#options.fsync || this.#isHeld ||
       performance.now() > this.#turnEndsAt
     ) setImmediate(this.#runInTurn);
     else queueMicrotask(this.#run);
@@ -267,6 +283,7 @@ export class Log {
     this.#scheduled = false;
     // What it answers may have scheduled this before it came to wait.
     if (this.#draining) return;
+    this.#isUrgent = false;
     while (this.#queue.length > 0) {
       const batch = this.#queue[0];
       if (!this.#canWriteNow(batch)) {

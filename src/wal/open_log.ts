@@ -7,7 +7,7 @@ import type { FoundLog } from "./log.ts";
 import { LEAST_ENTRY_BYTES } from "./frame.ts";
 import { Replay } from "./replay.ts";
 import type { Reader } from "./reader.ts";
-import { SegmentScan, writtenSize } from "./scan.ts";
+import { type DamageItem, SegmentScan, writtenSize } from "./scan.ts";
 import {
   checkHeader,
   findSegments,
@@ -30,6 +30,8 @@ interface Progress {
   expected: number;
   /** The oldest segment, as far as the log says. */
   oldest: number;
+  /** Damage up to the end of the segment before. */
+  open?: { readonly item: DamageItem; readonly segment: Segment } | undefined;
 }
 
 /**
@@ -108,13 +110,21 @@ async function replaySegment(
       return item.offset;
     }
     if (item.type === "damage") {
-      replay.damage(item, segment);
+      const { open } = progress;
+      if (open && item.offset === 0 && item.bytes === 0) {
+        // Now it is known how many entries it has taken.
+        replay.damage({ ...open.item, lost: item.lost }, open.segment);
+      } else replay.damage(item, segment);
+      progress.open = item.offset + item.bytes === segment.size
+        ? { item, segment }
+        : undefined;
       // More entries than these bytes hold cannot be lost.
       if (item.lost === undefined) {
         scan.expected += 1 + Math.ceil(item.bytes / LEAST_ENTRY_BYTES);
       }
       continue;
     }
+    progress.open = undefined;
     const { head, bodyAt } = item;
     const small = () =>
       scan.buffer.toString("utf8", bodyAt, bodyAt + head.smallBytes);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import {
   hasErrorCode,
   show,
-  StoreDamagedError,
+  type StoreDamagedError,
   StoreFailedError,
 } from "../errors.ts";
 import { Damage, Damages } from "./damage.ts";
@@ -58,10 +58,14 @@ export class StoreParts {
     this.#lock = parts.lock;
   }
 
-  /** Resolves when all that was appended is safe. */
-  settled(): Promise<void> {
+  /**
+   * Resolves when all that was appended is safe.
+   *
+   * @param isUrgent Whether it is not held up.
+   */
+  settled(isUrgent = false): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.log.settle((error) => error ? reject(error) : resolve());
+      this.log.settle((error) => error ? reject(error) : resolve(), isUrgent);
     });
   }
 

@@ -78,10 +78,11 @@ export class Records {
   /** Takes a change into the appended state. */
   stage(change: StagedChange): void {
     const { taskId, state } = change;
-    if (state && this.appended(taskId)?.expiresAt !== state.expiresAt) {
+    const before = this.appended(taskId);
+    this.#staged.set(taskId, change);
+    if (state && before?.expiresAt !== state.expiresAt) {
       this.#expect(taskId, state.expiresAt);
     }
-    this.#staged.set(taskId, change);
   }
 
   /** Takes a staged change into the committed state. */
@@ -131,7 +132,8 @@ export class Records {
 
   #expect(taskId: string, time: number): void {
     this.#expiry.push(taskId, time);
-    if (this.#expiry.length <= 2 * this.#committed.size + 1_000) return;
+    const tasks = this.#committed.size + this.#staged.size;
+    if (this.#expiry.length <= 2 * tasks + 1_000) return;
     // Most of it is no longer true.
     this.#expiry = new ExpiryQueue();
     for (const [taskId, state] of this.#committed) {

@@ -4,15 +4,12 @@ import { basename, dirname, join } from "node:path";
 import { Damage, type Damages } from "./damage.ts";
 import type { EntryHead } from "./frame.ts";
 import type { Reader } from "./reader.ts";
-import type { ScanItem } from "./scan.ts";
+import type { DamageItem, EntryItem } from "./scan.ts";
 import type { Segment } from "./segment.ts";
 import { TaskState, type UnappliedChange } from "./task_state.ts";
 
 /** So many changes of a task wait until somebody asks for it. */
 const MOST_UNAPPLIED = 64;
-
-type EntryItem = Extract<ScanItem, { type: "entry" }>;
-type DamageItem = Extract<ScanItem, { type: "damage" }>;
 
 /** The states of a log that is being read. */
 export class Replay {

@@ -36,7 +36,10 @@ export type ScanItem =
     readonly reason: string;
     /** The head of the entry, where only its body fails. */
     readonly head: EntryHead | undefined;
-    /** Entries that are lost, and nobody knows whose they were. `undefined`: nobody knows how many. */
+    /**
+     * Entries that are lost, and nobody knows whose they were. `undefined`: it is the
+     * end of the log, and nobody knows how many.
+     */
     readonly lost: number | undefined;
   }
   | {
@@ -44,6 +47,11 @@ export type ScanItem =
     /** Where the entries end. After it comes nothing, or a torn tail. */
     readonly offset: number;
   };
+
+/** An entry that is sound. */
+export type EntryItem = Extract<ScanItem, { type: "entry" }>;
+/** What is not. */
+export type DamageItem = Extract<ScanItem, { type: "damage" }>;
 
 /** Damage whose end is not found yet. */
 interface Search {
@@ -246,7 +254,8 @@ export class SegmentScan {
 
   #endAt(search: Search, end: number, sequence: number): ScanItem {
     const { offset, reason, head } = search;
-    const lost = this.expected === 0 ? undefined : sequence - this.expected;
+    // In front of the first entry nobody knows of a task.
+    const lost = this.expected === 0 ? 0 : sequence - this.expected;
     this.#search = undefined;
     this.#at = end;
     this.expected = sequence;

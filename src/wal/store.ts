@@ -3,7 +3,7 @@
 import {
   ConcurrentUpdateError,
   DuplicateTaskIdError,
-  hasErrorCode,
+  type hasErrorCode,
   StoreClosedError,
   StoreFailedError,
   TaskEntryTooLargeError,
@@ -14,7 +14,7 @@ import type { TaskHead, TaskPatch, TaskRecord } from "../model/record.ts";
 import type { TaskStore, TaskStoreTraits } from "../store/contract.ts";
 import { CompactionRuns } from "./compaction_runs.ts";
 import { copyTask } from "./copy_task.ts";
-import { Damage } from "./damage.ts";
+import type { Damage } from "./damage.ts";
 import type { Disk } from "./disk.ts";
 import {
   appendChange,

@@ -1,6 +1,6 @@
 /** Directories for the tests of the write-ahead-log store. */
 
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -37,4 +37,25 @@ export async function withTempDir<T>(
  */
 export function removeDir(dir: string): void {
   rmSync(dir, { recursive: true, force: true });
+}
+
+/**
+ * Finds the segments of a log.
+ *
+ * @param dir The directory of the store.
+ * @returns Their paths, in order.
+ */
+export function segmentsIn(dir: string): string[] {
+  return readdirSync(dir).filter((name) => /^tasks-.*\.log$/.test(name)).sort()
+    .map((name) => join(dir, name));
+}
+
+/**
+ * Adds up the segments of a log.
+ *
+ * @param dir The directory of the store.
+ * @returns Bytes of them all.
+ */
+export function logBytes(dir: string): number {
+  return segmentsIn(dir).reduce((sum, path) => sum + statSync(path).size, 0);
 }

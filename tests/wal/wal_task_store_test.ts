@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdirSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import process from "node:process";
 import { show, TaskEntryTooLargeError } from "../../src/errors.ts";
@@ -11,17 +11,17 @@ import {
 import { aPatch, aRecord, CREATED_MS } from "../support/records.ts";
 import { describe, it } from "../support/runner.ts";
 import { rejects } from "../support/rejects.ts";
-import { withTempDir } from "../support/wal_dir.ts";
+import { logBytes, withTempDir } from "../support/wal_dir.ts";
 
 function withStore(
   options: Omit<WalTaskStoreOptions, "dir">,
-  body: (store: WalTaskStore, dir: string, log: string) => Promise<void>,
+  body: (store: WalTaskStore, dir: string) => Promise<void>,
 ): Promise<void> {
   return withTempDir(async (parent) => {
     const dir = join(parent, "tasks");
     const store = await WalTaskStore.open({ dir, ...options });
     try {
-      await body(store, dir, join(dir, "tasks.log"));
+      await body(store, dir);
     } finally {
       await store.close();
     }
@@ -53,6 +53,7 @@ describe("new WalTaskStore(), options", () => {
     ),
     ["now", 17],
     ["onCompactionError", "log"],
+    ["onDamage", true],
   ];
   for (const [name, value] of bad) {
     it(`refuses ${name}: ${show(value)}`, async () => {
@@ -79,7 +80,7 @@ describe("new WalTaskStore(), options", () => {
       const store = new WalTaskStore({ dir: relative(process.cwd(), dir) });
       await store.create(aRecord("a"));
       await store.close();
-      assert.ok(statSync(join(dir, "tasks.log")).size > 0);
+      assert.ok(logBytes(dir) > 0);
     }));
 
   it("says what the largest record is", () =>
@@ -110,12 +111,15 @@ describe("new WalTaskStore(), options", () => {
 describe("WalTaskStore, a directory", () => {
   it("is for its owner alone, with all that is in it", async () => {
     if (process.platform === "win32") return;
-    await withStore({}, async (store, dir, log) => {
+    await withStore({}, async (store, dir) => {
       await store.create(aRecord("a"));
       await store.compact();
       assert.equal(statSync(dir).mode & 0o777, 0o700);
-      assert.equal(statSync(log).mode & 0o777, 0o600);
-      assert.equal(statSync(join(dir, "lock.db")).mode & 0o777, 0o600);
+      const names = readdirSync(dir);
+      assert.equal(names.length, 2);
+      for (const name of names) {
+        assert.equal(statSync(join(dir, name)).mode & 0o777, 0o600, name);
+      }
     });
   });
 
@@ -139,7 +143,7 @@ describe("WalTaskStore, a directory", () => {
 
   it("whose log is a directory is a typed error, and is not left locked", () =>
     withTempDir(async (dir) => {
-      mkdirSync(join(dir, "tasks.log"));
+      mkdirSync(join(dir, "tasks-000000000001.log"));
       for (let i = 0; i < 2; i++) {
         const error = await WalTaskStore.open({ dir, lockTimeoutMs: 0 })
           .catch((error) => error);
@@ -213,9 +217,9 @@ describe("WalTaskStore, opening and closing", () => {
 
 describe("WalTaskStore, the size of a record", () => {
   it("takes exactly maxEntryBytes, and not one byte more", () =>
-    withStore({ maxEntryBytes: 1_000 }, async (store, dir, log) => {
+    withStore({ maxEntryBytes: 1_000 }, async (store, dir) => {
       await store.create(sized("a", 1_000));
-      const size = statSync(log).size;
+      const size = logBytes(dir);
       const error = await store.create(sized("b", 1_001)).catch((error) =>
         error
       );
@@ -230,7 +234,7 @@ describe("WalTaskStore, the size of a record", () => {
       await rejects(store.update("c", grown, 1), "ERR_ENTRY_TOO_LARGE");
       assert.deepEqual(await store.get("c"), sized("c", 500));
       await store.update("c", aPatch({ text }), 1);
-      assert.ok(statSync(log).size > size);
+      assert.ok(logBytes(dir) > size);
 
       await store.compact();
       await store.close();
@@ -264,13 +268,13 @@ describe("WalTaskStore, the size of a record", () => {
 
 describe("WalTaskStore, the log", () => {
   it("writes the change alone, whatever the record holds", () =>
-    withStore({ compactEvery: null }, async (store, _dir, log) => {
+    withStore({ compactEvery: null }, async (store, dir) => {
       await store.create(sized("a", 600_000));
-      const size = statSync(log).size;
+      const size = logBytes(dir);
       for (let version = 1; version <= 20; version++) {
         await store.update("a", { statusMessage: `${version} files` }, version);
       }
-      assert.ok(statSync(log).size - size < 20 * 200);
+      assert.ok(logBytes(dir) - size < 20 * 150);
     }));
 
   it("gives -0 as 0, before and after a restart", () =>
@@ -287,15 +291,15 @@ describe("WalTaskStore, the log", () => {
     }));
 
   it("compact() leaves what is alive, and takes what comes after", () =>
-    withStore({ compactEvery: null }, async (store, dir, log) => {
+    withStore({ compactEvery: null }, async (store, dir) => {
       await store.create(aRecord("a"));
       await store.create(aRecord("expired", { ttlMs: 10 }));
       for (let version = 1; version <= 300; version++) {
         await store.update("a", { statusMessage: `${version}` }, version);
       }
-      const size = statSync(log).size;
+      const size = logBytes(dir);
       await Promise.all([store.compact(), store.compact()]);
-      assert.ok(statSync(log).size < size / 20);
+      assert.ok(logBytes(dir) < size / 20);
       assert.ok(await store.get("expired", CREATED_MS), "only sweep() deletes");
       await store.update("a", { status: "completed" }, 301);
       await store.close();
@@ -309,23 +313,27 @@ describe("WalTaskStore, the log", () => {
       await next.close();
     }));
 
-  it("is compacted by itself when most of it is dead", async () => {
-    // Alive are 20 KB, where 1 MiB is the bound, and 1.2 MB, where twice that is.
-    for (const [tasks, bound] of [[1, 1_048_576], [60, 2_420_000]]) {
-      await withStore({}, async (store, dir, log) => {
+  it("is compacted by itself, segment by segment, when most of it is dead", async () => {
+    const segment = 4 * 1024 * 1024;
+    // Alive are 20 KB, and 6 MB.
+    for (const tasks of [1, 300]) {
+      await withStore({}, async (store, dir) => {
         const text = "x".repeat(20_000);
         for (let task = 0; task < tasks; task++) {
           await store.create(aRecord(`${task}`, { text }));
         }
         let largest = 0;
-        for (let version = 1; version <= 200; version++) {
+        for (let version = 1; version <= 1_500; version++) {
           await store.update("0", aPatch({ text: text + version }), version);
-          largest = Math.max(largest, statSync(log).size);
+          if (version % 50 === 0) await new Promise((done) => setTimeout(done));
+          largest = Math.max(largest, logBytes(dir));
         }
-        assert.ok(largest > bound && largest < bound + 50_000, `${largest}`);
+        const alive = tasks * 20_000;
+        assert.ok(largest > 2 * alive + segment, `${largest}`);
+        assert.ok(largest < 2.5 * alive + 2 * segment, `${largest}`);
         await store.close();
         const next = await WalTaskStore.open({ dir });
-        assert.equal((await next.get("0"))?.version, 201);
+        assert.equal((await next.get("0"))?.version, 1_501);
         assert.equal(await next.get(`${tasks}`), undefined);
         assert.ok(await next.get(`${tasks - 1}`));
         await next.close();
@@ -336,23 +344,96 @@ describe("WalTaskStore, the log", () => {
   it("is compacted every so many entries, or never, if asked to", async () => {
     const lengths: number[] = [];
     for (const compactEvery of [10, null]) {
-      await withStore({ compactEvery }, async (store, dir, log) => {
+      await withStore({ compactEvery }, async (store, dir) => {
         await store.create(aRecord("a"));
-        for (let version = 1; version <= 5; version++) {
+        for (let version = 1; version <= 30; version++) {
           await store.update("a", { statusMessage: "x" }, version);
+          await new Promise((done) => setTimeout(done));
         }
         await store.close();
-        // What was appended before counts.
-        const next = await WalTaskStore.open({ dir, compactEvery });
-        for (let version = 6; version <= 9; version++) {
-          await next.update("a", { statusMessage: "x" }, version);
-        }
-        await next.update("a", { statusMessage: "x" }, 10);
-        await next.close();
-        lengths.push(statSync(log).size);
+        lengths.push(logBytes(dir));
       });
     }
-    assert.ok(lengths[0] < 450, `${lengths}`);
-    assert.ok(lengths[1] > 1_000, `${lengths}`);
+    assert.ok(lengths[0] < 1_500, `${lengths}`);
+    assert.ok(lengths[1] > 2_000, `${lengths}`);
   });
+
+  it("does not grow with the number of changes, nor does memory with them", () =>
+    withStore({}, async (store, dir) => {
+      await store.create(aRecord("a", { result: { x: "y".repeat(2_000) } }));
+      for (let version = 1; version <= 300; version++) {
+        await store.commit("a", { statusMessage: `${version}` }, version);
+      }
+      await store.close();
+      const next = await WalTaskStore.open({ dir });
+      const record = await next.get("a");
+      assert.equal(record?.version, 301);
+      assert.equal(record?.statusMessage, "300");
+      assert.deepEqual(record?.result, { x: "y".repeat(2_000) });
+      await next.close();
+    }));
+});
+
+describe("WalTaskStore.head() and commit()", () => {
+  it("leave the payloads alone, before and after a restart", () =>
+    withStore({}, async (store, dir) => {
+      const inputRequests = { q: { method: "ping", pad: "x".repeat(3_000) } };
+      const fields = { inputRequests, result: { small: 1 } };
+      await store.create(aRecord("a", fields as never));
+      assert.equal(await store.commit("a", { statusMessage: "1" }, 1), 2);
+      const expected = aRecord("a", { statusMessage: "1", version: 2 });
+      assert.deepEqual(await store.head("a"), expected);
+      assert.deepEqual(await store.get("a"), { ...expected, ...fields });
+      await store.close();
+      const next = await WalTaskStore.open({ dir });
+      assert.deepEqual(await next.head("a"), expected);
+      assert.deepEqual(await next.get("a"), { ...expected, ...fields });
+      await next.commit("a", { inputRequests: undefined }, 2);
+      const without = { ...expected, result: { small: 1 }, version: 3 };
+      assert.deepEqual(await next.get("a"), without);
+      await next.close();
+    }));
+});
+
+describe("WalTaskStore.sweep()", () => {
+  it("is exact for thousands, for any time, in any order", () =>
+    withStore({ now: () => CREATED_MS }, async (store, dir) => {
+      const creations = Array.from(
+        { length: 3_000 },
+        (_, i) =>
+          store.create(aRecord(`${i}`, { ttlMs: i % 3 ? 1 + i : null })),
+      );
+      await Promise.all(creations);
+      assert.equal(await store.sweep(CREATED_MS - 1e12), 0);
+      assert.equal(await store.sweep(CREATED_MS + 0.5), 0);
+      // 1,000 has its time raised, 1,001 lowered.
+      await store.commit("1000", { ttlMs: 5_000 }, 1);
+      await store.commit("1001", { ttlMs: 1 }, 1);
+      assert.equal(await store.sweep(CREATED_MS + 1_000), 666 + 1);
+      const counts = [store.sweep(CREATED_MS + 2_999), store.sweep(8e15)];
+      const [one, two] = await Promise.all(counts);
+      assert.equal(one + two, 1_333);
+      assert.equal((await store.health()).tasks, 1_000);
+      await store.close();
+      const next = await WalTaskStore.open({ dir });
+      assert.equal((await next.health()).tasks, 1_000);
+      await next.close();
+    }));
+});
+
+describe("WalTaskStore.health()", () => {
+  it("says what is there", () =>
+    withStore({}, async (store, dir) => {
+      await store.create(aRecord("a", { text: "x".repeat(5_000) }));
+      await store.commit("a", { ttlMs: 70 }, 1);
+      const health = await store.health();
+      assert.equal(health.writable, true);
+      assert.equal(health.tasks, 1);
+      assert.equal(health.segments, 1);
+      assert.equal(health.diskBytes, logBytes(dir));
+      assert.ok(health.aliveBytes > 5_000 && health.aliveBytes < 5_500);
+      assert.deepEqual(health.damage, []);
+      await store.close();
+      await rejects(store.health(), "ERR_STORE_CLOSED");
+    }));
 });

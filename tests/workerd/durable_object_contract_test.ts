@@ -1,17 +1,9 @@
 /** The conformance kit on the store in a Durable Object, in real ones. */
 import assert from "node:assert/strict";
-import {
-  type DurableObjectStorageBinding,
-  DurableObjectTaskStore,
-} from "../../cloudflare.ts";
+import { DurableObjectTaskStore } from "../../cloudflare.ts";
 import { copyJson } from "../../src/model/json.ts";
-import {
-  checkTaskStore,
-  formatConformanceReport,
-  type TaskStoreFixture,
-} from "../../testing.ts";
+import { checkTaskStore, formatConformanceReport } from "../../testing.ts";
 import type { TaskStore } from "../../mod.ts";
-import { limitStorage } from "../support/durable_object_storage.ts";
 import { describe, it } from "../support/runner.ts";
 import { describeShippedStore } from "../support/shipped_store.ts";
 import {
@@ -20,11 +12,11 @@ import {
   type ObjectContext,
 } from "../support/workerd_bindings.ts";
 
-const CHECKS = 79;
+const CHECKS = 95;
 let count = 0;
+let storage: ObjectContext["storage"];
 
-/** Stores over data of their own in one storage. */
-function fixture(storage: DurableObjectStorageBinding): TaskStoreFixture {
+describeShippedStore("DurableObjectTaskStore", () => {
   const prefix = `kit ${++count}/`;
   let ahead = 0;
   const now = () => Date.now() + ahead;
@@ -35,34 +27,22 @@ function fixture(storage: DurableObjectStorageBinding): TaskStoreFixture {
     secondInstance: open,
     advanceTime: (ms) => void (ahead += ms),
   };
-}
-
-let ctx: ObjectContext;
-
-describeShippedStore("DurableObjectTaskStore", () => fixture(ctx.storage), {
+}, {
   claims: [
     "durable",
     "shared",
     "compareAndSwap",
     "latestReads",
     "maxRecordBytes",
+    "head",
+    "commit",
   ],
   checks: CHECKS,
   within: (body) =>
-    inDurableObject((given) => {
-      ctx = given;
+    inDurableObject((ctx) => {
+      storage = ctx.storage;
       return body();
     }),
-});
-
-describe("DurableObjectTaskStore under the limits of production", () => {
-  it("keeps the contract on the stricter of the two back ends", () =>
-    inDurableObject(async ({ storage }) => {
-      const limited = limitStorage(storage);
-      const report = await checkTaskStore("limited", () => fixture(limited));
-      assert.ok(report.ok, formatConformanceReport(report));
-      assert.equal(report.counts.passed, CHECKS);
-    }));
 });
 
 describe("DurableObjectTaskStore called from outside its object", () => {
@@ -74,7 +54,7 @@ describe("DurableObjectTaskStore called from outside its object", () => {
       const object = durableObject();
       let ahead = 0;
       const open = () => {
-        const stores = new WeakMap<ObjectContext, TaskStore>();
+        const stores = new WeakMap<ObjectContext, DurableObjectTaskStore>();
         const storeIn = (ctx: ObjectContext) => {
           let store = stores.get(ctx);
           if (!store) {
@@ -96,6 +76,14 @@ describe("DurableObjectTaskStore called from outside its object", () => {
             const copy = copyJson(patch);
             return object.run((ctx) =>
               storeIn(ctx).update(taskId, copy, version, now)
+            );
+          },
+          head: (taskId, now) =>
+            object.run((ctx) => storeIn(ctx).head(taskId, now)),
+          commit(taskId, patch, version, now) {
+            const copy = copyJson(patch);
+            return object.run((ctx) =>
+              storeIn(ctx).commit(taskId, copy, version, now)
             );
           },
           sweep: (now) => object.run((ctx) => storeIn(ctx).sweep(now)),

@@ -201,6 +201,17 @@ describe("DurableObjectTaskStore", () => {
       assert.equal((await store.get("t12", CREATED_MS + 511))?.taskId, "t12");
     }));
 
+  it("sweep() comes to its end where many have less than a millisecond to go", () =>
+    inDurableObject(async ({ storage }) => {
+      const { store } = watched(storage);
+      for (let i = 0; i < 150; i++) {
+        await store.create(aRecord(`t${i}`, { ttlMs: 500.5 }));
+      }
+      await store.create(aRecord("gone", { ttlMs: 500.1 }));
+      assert.equal(await store.sweep(CREATED_MS + 500.3), 1);
+      assert.equal(await store.sweep(CREATED_MS + 500.5), 150);
+    }));
+
   it("random changes keep what a record holds, and no key too many", () =>
     inDurableObject(async ({ storage }) => {
       const sizes = fc.constantFrom(

@@ -172,6 +172,19 @@ describe("StoreKeys", () => {
     );
   });
 
+  it("task() tells apart what differs in one bit, and lone surrogates", async () => {
+    const keys = new StoreKeys("s/");
+    const ids = ["", "=", "#", "\ud800", "\ud801", "\udc00", "\ufffd"];
+    for (let bit = 0; bit < 16; bit++) {
+      ids.push(`é${String.fromCharCode(1 << bit)}`);
+      ids.push("x".repeat(120 + bit));
+    }
+    const entries = await Promise.all(
+      ids.map(async (id) => (await keys.task(id)).entry),
+    );
+    assert.equal(new Set(entries).size, ids.length);
+  });
+
   it("expiriesUntil() comes after what has expired, and before what has not", async () => {
     const keys = new StoreKeys("s/");
     const task = await keys.task("~");

@@ -46,7 +46,6 @@ export class KvTaskStore implements TaskStore {
   readonly #writer: KvWriter;
   /** What is under way. */
   readonly #calls: Set<Promise<unknown>> = new Set();
-  #sweeping: Promise<unknown> = Promise.resolve();
   #closed = false;
 
   /**
@@ -101,12 +100,7 @@ export class KvTaskStore implements TaskStore {
   }
 
   sweep(now?: number): Promise<number> {
-    return this.#call("sweep", () => {
-      const at = this.#at(now);
-      const sweep = this.#sweeping.then(() => this.#sweep(at));
-      this.#sweeping = sweep.catch(() => {});
-      return sweep;
-    });
+    return this.#call("sweep", () => this.#sweep(this.#at(now)));
   }
 
   async close(): Promise<void> {

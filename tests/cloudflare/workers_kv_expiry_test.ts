@@ -110,6 +110,7 @@ describe("WorkersKvTaskStore", () => {
       [`${PREFIX}=no-metadata`, null],
       [`${PREFIX}=other-metadata`, { e: CREATED_MS }],
       [`${PREFIX}=text-metadata`, "e"],
+      [`${PREFIX}=text-as-time`, { v: 1, e: "2001", c: 1 }],
     ];
     for (const [key, metadata] of foreign) kv.force(key, "{}", metadata);
     const longer = openKvStore(kv, { prefix: `${PREFIX}longer/` });
@@ -162,6 +163,45 @@ describe("WorkersKvTaskStore", () => {
     assert.equal(kv.calls.refused, 0);
   });
 
+  it("sweeps a task or changes it, never both", async () => {
+    const kv = new SimulatedKv();
+    const binding = kv.bind();
+    const store = openKvStore(kv, {
+      binding: {
+        ...binding,
+        async delete(key) {
+          await kv.clock.wait(2_000);
+          await binding.delete(key);
+        },
+      },
+    });
+    await store.create(aRecord("a", { ttlMs: 1_000 }));
+    await kv.clock.advance(HOUR_MS);
+    const sweeping = store.sweep();
+    await kv.clock.advance(500);
+    // By a clock at which it has not ended.
+    const lift = store.update("a", { ttlMs: null }, 1, CREATED_MS);
+    await failureOf(lift, "ERR_TASK_NOT_FOUND");
+    assert.equal(await sweeping, 1);
+    assert.deepEqual(kv.keys(), []);
+  });
+
+  it("knows the new task of an id from the old one, though the clock was set back", async () => {
+    const kv = new SimulatedKv();
+    let now = CREATED_MS;
+    const store = openKvStore(kv, { now: () => now });
+    await store.create(aRecord("a", { ttlMs: 1_000, version: 5 }));
+    for (let i = 0; i < 20; i++) await store.get("a");
+    assert.equal(await store.sweep(CREATED_MS + HOUR_MS), 1);
+    now -= HOUR_MS;
+    await store.create(aRecord("a"));
+    for (let i = 0; i < 20; i++) {
+      assert.equal((await store.get("a"))?.version, 1);
+    }
+    await kv.clock.advance(60_000);
+    assert.equal((await openKvStore(kv).get("a"))?.version, 1);
+  });
+
   it("keeps any id under a key that KV takes, and no two under one", async () => {
     const kv = new SimulatedKv();
     const store = openKvStore(kv);
@@ -177,6 +217,7 @@ describe("WorkersKvTaskStore", () => {
               unit: fc.constant("a"),
             }),
             fc.constantFrom("\ud800", "\udfff", "", ".", "..", "=a", "#a"),
+            fc.constantFrom("\u00e9", "\u01e9", "x".repeat(600)),
             fc.string({ maxLength: 2_000, unit: "grapheme" }),
           ),
           { maxLength: 6 },

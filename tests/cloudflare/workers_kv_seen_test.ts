@@ -146,9 +146,53 @@ describe("WorkersKvTaskStore", () => {
     const kv = new SimulatedKv();
     const store = openKvStore(kv, { limits: { maxTextLength: 2_000 } });
     const large = aRecord("a", { text: "é".repeat(500_000) });
-    assert.equal(await store.get("a"), undefined);
+    for (let i = 0; i < 20; i++) await store.get("a");
     await store.create(large);
     assert.deepEqual(await store.get("a"), large);
+  });
+
+  it("counts a record once, however often it is written", async () => {
+    const kv = new SimulatedKv();
+    const store = openKvStore(kv, { limits: { maxTextLength: 2_000 } });
+    for (let i = 0; i < 20; i++) await store.get("b");
+    await store.create(aRecord("b"));
+    await store.create(aRecord("a", { text: "x".repeat(900) }));
+    for (let version = 1; version < 9; version++) {
+      await store.update("a", {}, version);
+      assert.deepEqual(await store.get("b"), aRecord("b"));
+    }
+  });
+
+  it("forgets what was abandoned, what failed, and what is old though a newer one came before", async () => {
+    const kv = new SimulatedKv();
+    const binding = kv.bind();
+    const store = openKvStore(kv, {
+      limits: { maxTasks: 2 },
+      binding: {
+        ...binding,
+        put: (key, ...args) =>
+          key.endsWith("abandoned")
+            ? new Promise(() => {})
+            : binding.put(key, ...args),
+      },
+    });
+    store.create(aRecord("abandoned"));
+    await kv.clock.advance(11 * MINUTE_MS);
+    await store.create(aRecord("a"));
+    kv.disturb = () => {
+      throw new Error("KV PUT failed: 403 Forbidden");
+    };
+    for (const taskId of ["x", "y", "z"]) {
+      const failed = store.create(aRecord(taskId));
+      await failureOf(failed, "ERR_STORE_FAILED");
+    }
+    kv.disturb = () => {};
+    await store.create(aRecord("b"));
+    await kv.clock.advance(9 * MINUTE_MS);
+    await store.update("a", {}, 1);
+    await kv.clock.advance(2 * MINUTE_MS);
+    await store.create(aRecord("c"));
+    assert.equal((await store.get("a"))?.version, 2);
   });
 
   it("refuses more tasks than it can remember, and takes them when it may forget", async () => {

@@ -1,7 +1,7 @@
 /** What becomes of writes that come faster than KV takes them, and of those that it refuses. */
 
 import assert from "node:assert/strict";
-import { TaskLifecycle } from "../../mod.ts";
+import { TaskLifecycle, type TaskRecord } from "../../mod.ts";
 import { checkTaskStore, formatConformanceReport } from "../../testing.ts";
 import {
   dateOf,
@@ -41,6 +41,34 @@ describe("WorkersKvTaskStore", () => {
     // One for the creation, and one for all of these.
     assert.deepEqual([kv.calls.put, kv.calls.refused], [2, 0]);
     assert.ok(kv.clock.now() - started <= 1_000);
+  });
+
+  it("merges what comes during a write into the next one, which has tries of its own", async () => {
+    const kv = new SimulatedKv();
+    const binding = kv.bind();
+    let puts = 0;
+    let third: Promise<TaskRecord> | undefined;
+    const store = openKvStore(kv, {
+      binding: {
+        ...binding,
+        async put(...args) {
+          // Of the second version the fourth try lands, and so of the third.
+          if (![1, 5, 9].includes(++puts)) {
+            throw new Error("KV PUT failed: 500 Internal Server Error");
+          }
+          if (puts === 5) third = store.update("a", { statusMessage: "3" }, 2);
+          await kv.clock.wait(100);
+          await binding.put(...args);
+        },
+      },
+    });
+    await store.create(aRecord("a"));
+    const second = store.update("a", { statusMessage: "2" }, 1);
+    assert.equal((await second).version, 2);
+    assert.equal(stored(kv, "a")!.version, 2);
+    assert.equal((await third)?.version, 3);
+    assert.equal(stored(kv, "a")!.version, 3);
+    assert.equal(puts, 9);
   });
 
   it("shows nothing that KV does not have yet", async () => {
@@ -165,11 +193,19 @@ describe("WorkersKvTaskStore", () => {
   it("does not repeat what KV will never take", async () => {
     const kv = new SimulatedKv();
     const store = openKvStore(kv);
-    kv.disturb = () => {
-      throw new Error("KV PUT failed: 403 Forbidden");
-    };
-    await failureOf(store.create(aRecord("a")), "ERR_STORE_FAILED");
-    assert.equal(kv.calls.put, 1);
+    const errors = [
+      new Error("KV PUT failed: 403 Forbidden"),
+      new TypeError("Key name too long"),
+    ];
+    for (const [i, cause] of errors.entries()) {
+      kv.disturb = () => {
+        throw cause;
+      };
+      const create = store.create(aRecord("a"));
+      const error = await failureOf(create, "ERR_STORE_FAILED");
+      assert.equal(error.cause, cause);
+      assert.equal(kv.calls.put, i + 1);
+    }
     kv.disturb = () => {};
     // Nothing came of it: the id is free.
     await store.create(aRecord("a"));
@@ -243,6 +279,40 @@ describe("WorkersKvTaskStore", () => {
     assert.deepEqual(stored(kv, "a"), aRecord("a"));
   });
 
+  it("writes one at a time, also where one comes back that was given up", async () => {
+    const kv = new SimulatedKv();
+    const binding = kv.bind();
+    const { promise: released, resolve: release } = Promise.withResolvers<
+      void
+    >();
+    let puts = 0;
+    let flying = 0;
+    let most = 0;
+    let late: Promise<TaskRecord> | undefined;
+    const store = openKvStore(kv, {
+      binding: {
+        ...binding,
+        async put(...args) {
+          if (++puts === 2) return await released;
+          if (puts === 3) {
+            release();
+            late = kv.clock.wait(2_000).then(() => store.update("a", {}, 4));
+          }
+          most = Math.max(most, ++flying);
+          await kv.clock.wait(5_000);
+          await binding.put(...args);
+          flying--;
+        },
+      },
+    });
+    await store.create(aRecord("a"));
+    const updates = [1, 2, 3].map((version) => store.update("a", {}, version));
+    await Promise.all(updates);
+    assert.equal((await late)?.version, 5);
+    assert.equal(stored(kv, "a")!.version, 5);
+    assert.equal(most, 1);
+  });
+
   it("settles what is under way before it is closed", async () => {
     const kv = new SimulatedKv();
     const store = openKvStore(kv);
@@ -256,16 +326,15 @@ describe("WorkersKvTaskStore", () => {
   it("reads no record where there is something else", async () => {
     const kv = new SimulatedKv();
     const store = openKvStore(kv);
-    const values = [
-      "",
-      "null",
-      "{",
-      "5",
-      JSON.stringify(aRecord("b")),
-      JSON.stringify({ ...aRecord("a"), version: "1" }),
-    ];
-    for (const [i, value] of values.entries()) {
-      const taskId = "abcdef"[i];
+    const values = {
+      a: "",
+      b: "null",
+      c: "{",
+      d: "5",
+      e: JSON.stringify(aRecord("a")),
+      f: JSON.stringify({ ...aRecord("f"), version: "1" }),
+    };
+    for (const [taskId, value] of Object.entries(values)) {
       kv.force(key(taskId), value, null);
       const error = await failureOf(store.get(taskId), "ERR_STORE_FAILED");
       assert.match(String(error.cause), /no record of the task/);

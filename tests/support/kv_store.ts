@@ -35,9 +35,10 @@ export function openKvStore(
     readonly maxRecordBytes?: number;
     readonly limits?: Partial<KvMemoryLimits>;
     readonly binding?: WorkersKvBinding;
+    readonly now?: () => number;
   } = {},
 ): KvTaskStore {
-  const { prefix = PREFIX, maxRecordBytes = 2_000_000, limits, binding } =
+  const { prefix = PREFIX, maxRecordBytes = 2_000_000, limits, binding, now } =
     options;
   return new KvTaskStore(
     binding ?? kv.bind(),
@@ -45,7 +46,7 @@ export function openKvStore(
       acceptEventualStore: true,
       prefix,
       maxRecordBytes,
-      now: () => dateOf(kv),
+      now: now ?? (() => dateOf(kv)),
     }),
     kv.clock,
     { ...KV_MEMORY_LIMITS, ...limits },

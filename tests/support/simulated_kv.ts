@@ -259,7 +259,8 @@ const utf8 = new TextEncoder();
 
 function checkKey(key: string): void {
   const { length } = utf8.encode(key);
-  if (length === 0 || length > MAX_KEY_BYTES || key === "." || key === "..") {
+  const named = length > 0 && key !== "." && key !== "..";
+  if (!named || length > MAX_KEY_BYTES || !key.isWellFormed()) {
     throw new TypeError(`a key of ${length} bytes`);
   }
 }

@@ -212,17 +212,20 @@ export class ObjectRecords {
    * Reads or sets the alarm of the object.
    *
    * @param operation What for.
-   * @param body Does it. It gets the alarm, and when the store needs to be woken.
+   * @param body Does it. It gets the alarm, and what tells when the store needs to be woken.
    * @returns What the body returns.
    */
   withAlarm<T>(
     operation: string,
-    body: (alarm: SharedAlarm, sweepAt: number | null) => Promise<T>,
+    body: (
+      alarm: SharedAlarm,
+      sweepAt: () => Promise<number | null>,
+    ) => Promise<T>,
   ): Promise<T> {
     return this.#transact(operation, async (txn) => ({
       value: await body(
         new SharedAlarm(txn, this.#keys.alarm),
-        await this.#sweepAt(txn),
+        () => this.#sweepAt(txn),
       ),
     }));
   }

@@ -272,7 +272,7 @@ export class DurableObjectTaskStore implements TaskStore {
     await this.#records.withAlarm("set the alarm", async (alarm, sweepAt) => {
       const host = await alarm.host();
       const over = rang.due && host === rang.host;
-      await alarm.reset(sweepAt, over ? null : host);
+      await alarm.reset(await sweepAt(), over ? null : host);
     });
     return deleted;
   }
@@ -327,7 +327,7 @@ export class DurableObjectTaskStore implements TaskStore {
   async #setHostAlarm(host: number | null): Promise<void> {
     await this.#records.withAlarm(
       "set the alarm",
-      (alarm, sweepAt) => alarm.reset(sweepAt, host),
+      async (alarm, sweepAt) => alarm.reset(await sweepAt(), host),
     );
   }
 

@@ -30,10 +30,14 @@ export async function readEntry(
   keys: TaskKeys,
 ): Promise<TaskEntry | undefined> {
   const found = await from.get([keys.entry]);
-  const entry = found.get(keys.entry) as TaskEntry | undefined;
+  return checkFormat(keys.entry, found.get(keys.entry));
+}
+
+function checkFormat(key: string, value: unknown): TaskEntry | undefined {
+  const entry = value as TaskEntry | undefined;
   if (entry && entry.format !== 1) {
     throw new Error(
-      `${keys.entry} has format ${entry.format}, and this version of the library reads 1`,
+      `${key} has format ${entry.format}, and this version of the library reads 1`,
     );
   }
   return entry;
@@ -162,12 +166,12 @@ export async function deleteExpired(
     last = key;
     if (now < (expiry as number)) continue; // within the same millisecond
     const task = tasks[index];
-    const { columns } = entries.get(task.entry) as TaskEntry;
+    const entry = checkFormat(task.entry, entries.get(task.entry));
     doomed.push(key, task.entry);
-    for (const [column, stored] of entriesOf(columns)) {
+    for (const [column, stored] of entriesOf(entry?.columns ?? {})) {
       doomed.push(...partKeys(task, column, 0, partCount(stored)));
     }
-    deleted++;
+    if (entry) deleted++;
   }
   await deleteAll(txn, doomed);
   const done = found.size < SLICE_TASKS && last === [...found.keys()].at(-1);

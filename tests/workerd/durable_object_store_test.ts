@@ -394,6 +394,12 @@ describe("DurableObjectTaskStore", () => {
         return true;
       });
       assert.equal((await store.head("a"))?.version, 1);
+      await store.create(aRecord("c", { ttlMs: 30 }));
+      await store.create(aRecord("d", { ttlMs: 40 }));
+      const [gone] = (await keysIn(storage))
+        .filter((key) => key.endsWith("=c/entry"));
+      await storage.delete([gone]);
+      assert.equal(await store.sweep(CREATED_MS + 40), 1); // the other is not held up
       const entry = keys.find((key) => key.endsWith("=b/entry"))!;
       await storage.put({ [entry]: { format: 2 } });
       await assert.rejects(store.get("b"), (error: Error) => {

@@ -38,6 +38,7 @@ const STEPS: readonly (readonly [name: string, args: readonly string[]])[] = [
   ["docs/api.md", ["run", "-A", "tools/api_docs.ts", "--check"]],
   ["imports", ["run", "-A", "tools/check_imports.ts"]],
   ["text", ["run", "-A", "tools/check_text.ts"]],
+  ["schemas of the extension", ["run", "-A", "tools/wire_schemas.ts"]],
   ["documents", ["run", "-A", "tools/check_documents.ts"]],
   ["publishing", ["run", "-A", "tools/check_publish.ts"]],
 ];

@@ -33,7 +33,7 @@ export interface TakeoverOptions {
   readonly dir: string;
   /** The file system. */
   readonly disk: Disk;
-  /** Whether the store has no log yet: then nothing was taken over, whatever is noted. */
+  /** Whether nothing was ever written to the store's log: then nothing was taken over, whatever is noted. */
   readonly isNew: boolean;
   /** The store. It gives nothing out before `open()` has resolved. */
   readonly target: TakeoverTarget;
@@ -70,9 +70,8 @@ export class Takeover {
     const names = disk.list(dir);
     const taken = findTakenLogs(names);
     if (taken.length === 0 && !names.includes(FOREIGN_LOG)) return undefined;
-    const progress = isNew
-      ? new TakeoverProgress(dir, disk)
-      : await TakeoverProgress.load(dir, names, disk);
+    const progress = await TakeoverProgress.load(dir, names, disk);
+    if (isNew) progress.forgetReads();
     const takeover = new Takeover(options, progress);
     try {
       for (const name of taken) takeover.#add(name);
@@ -172,6 +171,12 @@ export class Takeover {
   }
 
   #closeLogs(): void {
-    for (const log of this.#logs) log.file.close();
+    for (const { file } of this.#logs) {
+      try {
+        file.close();
+      } catch {
+        // It was only read.
+      }
+    }
   }
 }

@@ -29,15 +29,10 @@ export class TakeoverProgress {
   readonly #disk: Disk;
   readonly #logs: Map<string, LogProgress>;
 
-  /**
-   * @param dir The directory.
-   * @param disk The file system.
-   * @param logs What is known.
-   */
-  constructor(
+  private constructor(
     dir: string,
     disk: Disk,
-    logs: Iterable<[string, LogProgress]> = [],
+    logs: Iterable<[string, LogProgress]>,
   ) {
     this.#dir = dir;
     this.#disk = disk;
@@ -59,7 +54,7 @@ export class TakeoverProgress {
     disk: Disk,
   ): Promise<TakeoverProgress> {
     if (!names.includes(PROGRESS_FILE)) {
-      return new TakeoverProgress(dir, disk);
+      return new TakeoverProgress(dir, disk, []);
     }
     const path = join(dir, PROGRESS_FILE);
     const file = disk.openToRead(path);
@@ -112,6 +107,13 @@ export class TakeoverProgress {
   unnamed(names: readonly string[]): string | undefined {
     for (const [name, { read }] of this.#logs) {
       if (read === undefined && !names.includes(name)) return name;
+    }
+  }
+
+  /** Takes no log for read, though its name and its checkpoint stay. */
+  forgetReads(): void {
+    for (const [name, { checkpoint }] of this.#logs) {
+      this.#logs.set(name, { checkpoint });
     }
   }
 

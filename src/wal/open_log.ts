@@ -76,6 +76,7 @@ export async function readLog(
       if (!segment.file) file.close();
     }
   }
+  replay.finish();
   if (segments.length > 0 && segments[0].number > progress.oldest) {
     noteMissing(dir, progress.oldest, damages);
   }

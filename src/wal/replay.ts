@@ -70,6 +70,13 @@ export class Replay {
     }
   }
 
+  /** Ends the replay: what no later entry has made good is damage. */
+  finish(): void {
+    for (const [taskId, state] of this.states) {
+      if (state.isDamaged) this.#damages.add(this.#damages.of(taskId)!);
+    }
+  }
+
   #put({ head, offset, bodyOffset }: EntryItem, segment: Segment): void {
     const { taskId, born, version, smallBytes } = head;
     const before = this.states.get(taskId);
@@ -104,16 +111,15 @@ export class Replay {
       !before || before.isDamaged || before.born !== born ||
       version !== before.version + 1
     ) {
+      // No damage if a put comes: then what it stood on was compacted away.
       const damage = before?.isDamaged && this.#damages.of(taskId) ||
-        this.#damages.add(
-          new Damage({
-            segment,
-            file: segment.path,
-            offset,
-            bytes: 0,
-            reason: "the version before this one is missing",
-          }),
-        );
+        new Damage({
+          segment,
+          file: segment.path,
+          offset,
+          bytes: 0,
+          reason: "the version before this one is missing",
+        });
       this.#lose(head, segment, offset, damage);
       return;
     }

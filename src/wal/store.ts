@@ -3,7 +3,6 @@
 import {
   ConcurrentUpdateError,
   DuplicateTaskIdError,
-  type hasErrorCode,
   StoreClosedError,
   StoreFailedError,
   TaskEntryTooLargeError,

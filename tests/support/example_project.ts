@@ -83,11 +83,13 @@ export async function makeExampleProject(
     join(own, "package.json"),
     JSON.stringify({ name: OWN_NAME, type: "module", exports: entries }),
   );
-  await symlink(
-    fileURLToPath(new URL("node_modules/@modelcontextprotocol", ROOT)),
-    join(folder, "node_modules/@modelcontextprotocol"),
-    "dir",
-  );
+  for (const scope of ["@modelcontextprotocol", "@opentelemetry"]) {
+    await symlink(
+      fileURLToPath(new URL(`node_modules/${scope}`, ROOT)),
+      join(folder, "node_modules", scope),
+      "dir",
+    );
+  }
   const before = runtime === "deno"
     ? ["run", ...permissions, "--no-check", "--config", config]
     : [];

@@ -8,7 +8,8 @@ import type { ConformanceSeam } from "./fixture.ts";
  * What a store claims by a trait: `durable`, `writers: "shared"`, `writers:
  * "exclusive"`, `maxRecordBytes`, `reads: "eventual"`; and what it claims unless
  * it says otherwise: `compareAndSwap`, and `latestReads` (`reads: "latest"`).
- * What is no duty of a store it claims by having the method: `head`, `commit`.
+ * What is no duty of a store it claims by having the method: `head`, `commit`,
+ * `watch`.
  */
 export type ConformanceClaim =
   | "durable"
@@ -19,7 +20,8 @@ export type ConformanceClaim =
   | "eventualReads"
   | "maxRecordBytes"
   | "head"
-  | "commit";
+  | "commit"
+  | "watch";
 
 /** One check of the kit, as data. */
 export interface ConformanceCheck {

@@ -15,6 +15,7 @@ import { RANDOM_CASES } from "./cases/random_runs.ts";
 import { SIZE_CASES } from "./cases/sizes.ts";
 import { SWEEP_CASES } from "./cases/sweep.ts";
 import { UPDATE_CASES } from "./cases/update.ts";
+import { WATCH_CASES } from "./cases/watch.ts";
 import { WHOLE_CASES } from "./cases/whole.ts";
 
 /** All of them. */
@@ -33,6 +34,7 @@ export const CASES: readonly ConformanceCase[] = [
   ...EVENTUAL_CASES,
   ...HEAD_CASES,
   ...COMMIT_CASES,
+  ...WATCH_CASES,
   ...RANDOM_CASES,
 ];
 

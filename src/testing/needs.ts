@@ -6,7 +6,7 @@ import { Unmet } from "./failure.ts";
 import type { TaskStoreFixture } from "./fixture.ts";
 
 /** What is claimed by having the method. */
-type MethodClaim = "head" | "commit";
+type MethodClaim = "head" | "commit" | "watch";
 
 type TraitClaim = Exclude<ConformanceClaim, MethodClaim>;
 
@@ -78,7 +78,7 @@ export function judgeNeeds(
 }
 
 function isMethod(claim: ConformanceClaim): claim is MethodClaim {
-  return claim === "head" || claim === "commit";
+  return claim === "head" || claim === "commit" || claim === "watch";
 }
 
 function claims(store: TaskStore, claim: ConformanceClaim): boolean {
@@ -86,6 +86,7 @@ function claims(store: TaskStore, claim: ConformanceClaim): boolean {
   switch (claim) {
     case "head":
     case "commit":
+    case "watch":
       return store[claim] !== undefined;
     case "durable":
       return traits.durable === true;

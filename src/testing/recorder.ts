@@ -104,6 +104,12 @@ export class Recorder {
                 : store.commit!(taskId, patch, version, now),
           ),
       }),
+      ...(store.watch && {
+        watch: (taskId, changed) => {
+          this.note(`${label}.watch(${JSON.stringify(taskId)})`);
+          return store.watch!(taskId, changed);
+        },
+      }),
       sweep: (now) =>
         call(
           "sweep",

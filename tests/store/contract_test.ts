@@ -12,5 +12,8 @@ describeShippedStore(
       },
     };
   },
-  { claims: ["compareAndSwap", "exclusive", "head", "commit"], checks: 70 },
+  {
+    claims: ["compareAndSwap", "exclusive", "head", "commit", "watch"],
+    checks: 74,
+  },
 );

@@ -8,6 +8,7 @@ import {
   EventualStore,
 } from "../support/broken_stores/eventual_store.ts";
 import { ShortCutStore } from "../support/broken_stores/short_cut_faults.ts";
+import { WatchedStore } from "../support/broken_stores/watch_faults.ts";
 import {
   EXCLUSIVE,
   factoryOf,
@@ -22,6 +23,7 @@ describe("checkTaskStore()", () => {
     exclusive: factoryOf(SoundStore, EXCLUSIVE),
     eventual: eventualFactoryOf(EventualStore),
     "with short cuts": factoryOf(ShortCutStore, SHARED),
+    watched: factoryOf(WatchedStore, SHARED),
   };
   for (const [kind, factory] of Object.entries(sound)) {
     it(`finds nothing in the sound store that the broken ones are made of (${kind})`, async () => {

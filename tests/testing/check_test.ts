@@ -64,7 +64,7 @@ describe("conformanceChecks", () => {
     const ids = new Set(conformanceChecks.map(({ id }) => id));
     assert.equal(ids.size, conformanceChecks.length);
     const clauses = new Set(conformanceChecks.map(({ clause }) => clause));
-    const expected = Array.from({ length: 28 }, (_, i) => `S${i + 1}`);
+    const expected = Array.from({ length: 29 }, (_, i) => `S${i + 1}`);
     assert.deepEqual([...clauses].sort(), ["F1", ...expected].sort());
   });
 });

@@ -6,6 +6,7 @@ import { REOPEN_FAULTS } from "./reopen_faults.ts";
 import { SHORT_CUT_FAULTS } from "./short_cut_faults.ts";
 import { TIME_FAULTS } from "./time_faults.ts";
 import { VALUE_FAULTS } from "./value_faults.ts";
+import { WATCH_FAULTS } from "./watch_faults.ts";
 import { WHOLE_FAULTS } from "./whole_faults.ts";
 import { WRITE_FAULTS } from "./write_faults.ts";
 
@@ -18,4 +19,5 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
   ...REOPEN_FAULTS,
   ...EVENTUAL_FAULTS,
   ...SHORT_CUT_FAULTS,
+  ...WATCH_FAULTS,
 ];

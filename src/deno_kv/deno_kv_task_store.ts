@@ -11,8 +11,8 @@ import {
 } from "../errors.ts";
 import { copyJson } from "../model/json.ts";
 import {
-  applyTaskPatch,
-  PAYLOAD_FIELDS,
+  headOf,
+  patchRecord,
   type TaskHead,
   type TaskPatch,
   type TaskRecord,
@@ -74,6 +74,15 @@ const TRIES = 20;
 export class DenoKvTaskStore implements TaskStore {
   /** What the store says of itself: durable unless it was told otherwise, for any number of instances. */
   readonly traits: TaskStoreTraits;
+  /**
+   * Says when a record may have changed, as far as the database tells: on a
+   * file it knows of the changes of its own process. Of up to 64 tasks at a
+   * time; a task beyond is never reported. On Deno alone, and absent elsewhere:
+   * the watch of `@deno/kv` can block its process.
+   */
+  readonly watch:
+    | ((taskId: string, changed: () => void) => () => void)
+    | undefined;
   readonly #options: ResolvedDenoKvOptions;
   readonly #database: Database;
   readonly #sweeper: Sweeper;
@@ -97,6 +106,9 @@ export class DenoKvTaskStore implements TaskStore {
     this.#database = new Database(checkKv(kv), this.#options);
     this.#sweeper = new Sweeper(this.#database, this.#options.now);
     this.#watches = new Watches(kv, this.#database.keys);
+    this.watch = this.#watches.supported
+      ? (taskId, changed) => this.#watches.watch(idPartOf(taskId), changed)
+      : undefined;
     const { durable, maxRecordBytes } = this.#options;
     this.traits = Object.freeze({
       durable,
@@ -152,8 +164,7 @@ export class DenoKvTaskStore implements TaskStore {
   head(taskId: string, now?: number): Promise<TaskHead | undefined> {
     return this.#run("read a task", async () => {
       const record = await this.#read(taskId, now, isRest);
-      if (!record) return undefined;
-      return headOf(record);
+      return record && headOf(record);
     });
   }
 
@@ -219,20 +230,6 @@ export class DenoKvTaskStore implements TaskStore {
       "sweep",
       () => this.#sweeper.sweep(now ?? this.#options.now()),
     );
-  }
-
-  /**
-   * Says when a record may have changed, as far as the database tells: on a
-   * file it knows of the changes of its own process. Of up to 64 tasks at a
-   * time; a task beyond is never reported.
-   *
-   * @param taskId The id.
-   * @param changed What to call.
-   * @returns Ends it. Idempotent.
-   */
-  watch(taskId: string, changed: () => void): () => void {
-    if (this.#closed) return () => {};
-    return this.#watches.watch(idPartOf(taskId), changed);
   }
 
   /** Ends the store when what is under way is done. The handle stays open. Idempotent. */
@@ -321,7 +318,7 @@ export class DenoKvTaskStore implements TaskStore {
       (name) => name === "rest" || wanted(name) && stays(name),
     );
     if (!record) return undefined;
-    const next = applyTaskPatch(record, change);
+    const next = patchRecord(record, change);
     const kept = new Map([...stored.pieces].filter(([name]) => stays(name)));
     const plan = this.#plan(next, kept, stored.writes);
     this.#refuseIfTooLarge(taskId, plan, stored);
@@ -360,13 +357,6 @@ export class DenoKvTaskStore implements TaskStore {
     this.#pending.add(settled);
     return promise;
   }
-}
-
-/** Takes what may be large off a record. */
-function headOf(record: TaskRecord): TaskHead {
-  const head: Record<string, unknown> = { ...record };
-  for (const name of PAYLOAD_FIELDS) delete head[name];
-  return head as unknown as TaskHead;
 }
 
 const isAny = () => true;

@@ -9,6 +9,7 @@ export class Watches {
   readonly #kv: DenoKv;
   readonly #keys: Keys;
   readonly #open: Set<() => void> = new Set();
+  #closed = false;
 
   /**
    * @param kv The handle.
@@ -20,15 +21,26 @@ export class Watches {
   }
 
   /**
+   * Whether the database can be watched. That of `@deno/kv` 0.14 blocks the
+   * event loop for good where one of several streams has ended, and keeps its
+   * process from exiting.
+   */
+  get supported(): boolean {
+    const { navigator } = globalThis;
+    return this.#kv.watch !== undefined &&
+      navigator?.userAgent?.startsWith("Deno/");
+  }
+
+  /**
    * Calls back when a record may have changed. Where there are too many
-   * streams, or the database has none, it never does.
+   * streams, it never does.
    *
    * @param idPart The record.
    * @param changed What to call.
    * @returns Ends it.
    */
   watch(idPart: IdPart | Promise<IdPart>, changed: () => void): () => void {
-    if (!this.#kv.watch || this.#open.size >= MAX_WATCHES) return () => {};
+    if (this.#closed || this.#open.size >= MAX_WATCHES) return () => {};
     let cancel: (() => Promise<void>) | undefined;
     const end = () => {
       if (!this.#open.delete(end)) return;
@@ -53,6 +65,7 @@ export class Watches {
 
   /** Ends all. */
   close(): void {
+    this.#closed = true;
     for (const end of this.#open) end();
   }
 }

@@ -141,7 +141,7 @@ export function createHandle(
 ): TaskHandle {
   const { options, writer, live, isClosing } = context;
   const { limits } = options;
-  const { signal } = live.hold(taskId).controller;
+  const held = live.hold(taskId);
 
   const end = (operation: string, outcome: TaskPatch) =>
     writer.changeByHead(taskId, operation, (head) => {
@@ -218,7 +218,9 @@ export function createHandle(
 
   return {
     taskId,
-    signal,
+    get signal() {
+      return held.signal;
+    },
     progress: (...args) => quiet(progress(...args)),
     requestInput: (requests) => quiet(requestInput(requests)),
     resumeInput,

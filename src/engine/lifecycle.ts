@@ -13,9 +13,8 @@ import { expiresAt } from "../model/expiry.ts";
 import {
   type AppliedAnswers,
   applyAnswers,
-  bytesToEnd,
+  bytesTooMany,
 } from "../model/input_round.ts";
-import { jsonBytes } from "../model/json.ts";
 import {
   checkPositiveInteger,
   checkText,
@@ -34,6 +33,7 @@ import {
 } from "../model/wire.ts";
 import { ownerOf, refuseForeign, type TaskAccess } from "./access.ts";
 import { type Emit, safeEmit } from "./events.ts";
+import { checkStatusMessage } from "./handle_arguments.ts";
 import { createHandle, refuseTerminal, type TaskHandle } from "./handle.ts";
 import type { ListenOptions, TaskListener } from "./listeners.ts";
 import type { LiveTask } from "./live_task.ts";
@@ -45,7 +45,7 @@ import {
   type TaskLifecycleOptions,
 } from "./options.ts";
 import { TaskQuota } from "./quota.ts";
-import { guardStore } from "./store_guard.ts";
+import { storeError } from "./store_guard.ts";
 import { startLoop, startTimer, type Timer } from "./timers.ts";
 import { TaskQueues } from "./task_queues.ts";
 import { runWorker, type TaskWorker } from "./workers.ts";
@@ -180,12 +180,14 @@ export class TaskLifecycle {
     const record = this.#newRecord(init);
     const { store, now } = this.#options;
     const { taskId, owner } = record;
-    const uncount = this.#quota.add(taskId, owner, expiresAt(record), now());
+    const uncount = this.#quota.isOff
+      ? undefined
+      : this.#quota.add(taskId, owner, expiresAt(record), now());
     try {
-      await guardStore("create a task", () => store.create(record));
+      await store.create(record);
     } catch (error) {
-      uncount();
-      throw error;
+      uncount?.();
+      throw storeError("create a task", error);
     }
     return toCreateTaskResult(record);
   }
@@ -387,7 +389,8 @@ export class TaskLifecycle {
       refuseForeign(head, taskId, owner);
       const heard = head.cancelRequestedAt !== undefined ||
         isTerminalStatus(head.status);
-      const at = new Date(this.#options.now()).toISOString();
+      const { now, times } = this.#options;
+      const at = times.write(now());
       return {
         patch: heard ? undefined : { cancelRequestedAt: at },
         silent: true,
@@ -491,7 +494,11 @@ export class TaskLifecycle {
     for (const live of this.#runs.values()) live.close();
     await within(graceMs, this.#ended());
     this.#phase = "closed";
-    await guardStore("close the store", () => this.#options.store.close());
+    try {
+      await this.#options.store.close();
+    } catch (error) {
+      throw storeError("close the store", error);
+    }
   }
 
   /** Resolves when no worker runs and no write is queued. */
@@ -512,22 +519,13 @@ export class TaskLifecycle {
     const { ttlMs = defaultTtlMs, pollIntervalMs = defaultPollIntervalMs } =
       init;
     const { statusMessage, owner, method = DEFAULT_METHOD } = init;
-    const fields = {
-      ttlMs: checkTtl("ttlMs", ttlMs, limits.maxTtlMs),
-      ...(pollIntervalMs !== null && {
-        pollIntervalMs: checkPositiveInteger("pollIntervalMs", pollIntervalMs),
-      }),
-      ...(statusMessage !== undefined && {
-        statusMessage: checkText(
-          "statusMessage",
-          statusMessage,
-          "maxStatusMessageLength",
-          limits.maxStatusMessageLength,
-        ),
-      }),
-      ...(owner !== undefined && { owner: this.#checkName("owner", owner) }),
-      method: this.#checkName("method", method),
-    };
+    checkTtl("ttlMs", ttlMs, limits.maxTtlMs);
+    if (pollIntervalMs !== null) {
+      checkPositiveInteger("pollIntervalMs", pollIntervalMs);
+    }
+    if (statusMessage !== undefined) checkStatusMessage(statusMessage, limits);
+    if (owner !== undefined) this.#checkName("owner", owner);
+    this.#checkName("method", method);
     const taskId = this.#options.generateTaskId();
     if (typeof taskId !== "string" || taskId === "") {
       throw new InvalidArgumentError(
@@ -536,25 +534,30 @@ export class TaskLifecycle {
         }, an unguessable string is needed`,
       );
     }
-    const at = new Date(this.#options.now()).toISOString();
-    const record: TaskRecord = {
+    const { now, times } = this.#options;
+    const at = times.write(now());
+    const record: { -readonly [Name in keyof TaskRecord]: TaskRecord[Name] } = {
       taskId,
       status: "working",
       createdAt: at,
       lastUpdatedAt: at,
-      ...fields,
+      ttlMs,
+      method,
       version: 1,
     };
-    const bytes = Math.max(jsonBytes(record), bytesToEnd(record, limits));
-    if (bytes > limits.maxRecordBytes) {
+    if (pollIntervalMs !== null) record.pollIntervalMs = pollIntervalMs;
+    if (statusMessage !== undefined) record.statusMessage = statusMessage;
+    if (owner !== undefined) record.owner = owner;
+    const bytes = bytesTooMany(record, limits);
+    if (bytes > 0) {
       throw new TaskEntryTooLargeError(taskId, bytes, limits.maxRecordBytes);
     }
     return record;
   }
 
-  #checkName(argument: string, value: unknown): string {
+  #checkName(argument: string, value: unknown): void {
     const { maxNameLength } = this.#options.limits;
-    return checkText(argument, value, "maxNameLength", maxNameLength);
+    checkText(argument, value, "maxNameLength", maxNameLength);
   }
 
   /** Checks a read, and says in whose name it is. */
@@ -582,14 +585,13 @@ export class TaskLifecycle {
   async #sweep(): Promise<void> {
     const { store, now } = this.#options;
     try {
-      const deleted = await guardStore(
-        "sweep expired tasks",
-        () => store.sweep(now()),
-      );
+      const deleted = await store.sweep(now());
       if (deleted > 0) this.#emit({ type: "sweep", deleted });
-    } catch (error) {
+    } catch (cause) {
       if (this.#phase === "closed") return;
-      this.#emit({ type: "error", operation: "sweep expired tasks", error });
+      const operation = "sweep expired tasks";
+      const error = storeError(operation, cause);
+      this.#emit({ type: "error", operation, error });
     }
   }
 }

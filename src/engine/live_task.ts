@@ -35,8 +35,6 @@ export const READ_HEAD: Sight = { ...READ, whole: false };
 export class LiveTask {
   /** The task. */
   readonly taskId: string;
-  /** Aborts at a cancel, at the end of the TTL, on close, and when another process ended the task. */
-  readonly controller: AbortController = new AbortController();
   /** Calls that wait for answers. */
   readonly waiters: Set<Waiter> = new Set();
   /** Listeners on changes. */
@@ -45,7 +43,14 @@ export class LiveTask {
   readonly deliveredKeys: Set<string> = new Set();
   /** Whether a handle was made, so that the signal has to be kept. */
   held = false;
+  /** How many of its waiters are in the totals. */
+  countedWaiters = 0;
+  /** How many of its listeners are in the totals. */
+  countedListeners = 0;
 
+  /** Made when somebody asks for the signal: most handles are never asked. */
+  #controller: AbortController | undefined;
+  #stopped: { readonly reason: unknown } | undefined;
   #seen: TaskView | undefined;
   /** A commit of this process that listeners are still to hear of. */
   #owes = false;
@@ -53,6 +58,15 @@ export class LiveTask {
   /** @param taskId The task. */
   constructor(taskId: string) {
     this.taskId = taskId;
+  }
+
+  /** Aborts at a cancel, at the end of the TTL, on close, and when another process ended the task. */
+  get signal(): AbortSignal {
+    if (!this.#controller) {
+      this.#controller = new AbortController();
+      if (this.#stopped) this.#controller.abort(this.#stopped.reason);
+    }
+    return this.#controller.signal;
   }
 
   /** The newest version that was seen; 0 before the first. */
@@ -140,9 +154,10 @@ export class LiveTask {
     if (
       record.cancelRequestedAt !== undefined || record.status === "cancelled"
     ) {
-      this.#stop(new TaskCancelled(this.taskId));
+      this.#stop(() => new TaskCancelled(this.taskId));
     } else if (terminal) {
-      const reason = new TaskAlreadyTerminalError(this.taskId, record.status);
+      const reason = () =>
+        new TaskAlreadyTerminalError(this.taskId, record.status);
       if (sight.committed) this.#rejectWaiters(reason);
       else this.#stop(reason);
     }
@@ -152,13 +167,15 @@ export class LiveTask {
 
   /** The task does not exist any more. */
   end(): void {
-    this.#stop(new TaskNotFoundError(this.taskId));
+    this.#stop(() => new TaskNotFoundError(this.taskId));
     this.#endSubscriptions();
   }
 
   /** The lifecycle closes. */
   close(): void {
-    this.#stop(new LifecycleClosedError(`go on with task ${this.taskId}`));
+    this.#stop(() =>
+      new LifecycleClosedError(`go on with task ${this.taskId}`)
+    );
     this.#endSubscriptions();
   }
 
@@ -168,29 +185,31 @@ export class LiveTask {
     const news = this.isNews(record);
     const newer = record.version > this.version;
     if (news) this.#seen = viewOf(record, sight, before);
-    const differs = before
-      ? before.head !== this.#seen!.head ||
-        (before.openKeys ?? this.#seen!.openKeys) !== this.#seen!.openKeys
-      : terminal;
-    const changed = sight.committed
-      ? sight.visible
-      : newer && differs || news && this.#owes;
+    const changed = sight.committed ? sight.visible : news && this.#owes ||
+      newer && (before ? differ(before, this.#seen!) : terminal);
     if (changed) {
       this.#owes = lacking;
       if (lacking) return;
+      if (this.subscriptions.size === 0) return;
       const task = toGetTaskResult(record);
       for (const subscription of this.subscriptions) subscription.tell(task);
     }
     if (terminal) this.#endSubscriptions();
   }
 
-  #stop(reason: unknown): void {
-    this.controller.abort(reason);
-    this.#rejectWaiters(reason);
+  /** The first reason counts. */
+  #stop(makeReason: () => unknown): void {
+    if (this.#stopped) return this.#rejectWaiters(makeReason);
+    const reason = makeReason();
+    this.#stopped = { reason };
+    this.#controller?.abort(reason);
+    this.#rejectWaiters(() => reason);
   }
 
-  #rejectWaiters(reason: unknown): void {
-    for (const waiter of this.waiters) waiter.reject(reason);
+  #rejectWaiters(reason: () => unknown): void {
+    if (this.waiters.size === 0) return;
+    const error = reason();
+    for (const waiter of this.waiters) waiter.reject(error);
     this.waiters.clear();
   }
 
@@ -203,7 +222,11 @@ export class LiveTask {
 /** Enough of a record to tell whether a client would see a difference. */
 interface TaskView {
   readonly version: number;
-  readonly head: string;
+  readonly status: TaskStatus;
+  readonly statusMessage: string | undefined;
+  readonly lastUpdatedAt: string;
+  readonly ttlMs: number | null;
+  readonly pollIntervalMs: number | undefined;
   /** The keys of the open requests; `undefined` where only the head was seen. */
   readonly openKeys: string | undefined;
 }
@@ -216,13 +239,11 @@ function viewOf(
   const { status, version } = record;
   return {
     version,
-    head: JSON.stringify([
-      status,
-      record.statusMessage,
-      record.lastUpdatedAt,
-      record.ttlMs,
-      record.pollIntervalMs,
-    ]),
+    status,
+    statusMessage: record.statusMessage,
+    lastUpdatedAt: record.lastUpdatedAt,
+    ttlMs: record.ttlMs,
+    pollIntervalMs: record.pollIntervalMs,
     openKeys: status !== "input_required"
       ? ""
       : sight.whole
@@ -232,6 +253,16 @@ function viewOf(
       ? before.openKeys
       : undefined,
   };
+}
+
+/** Whether a client would see a difference. */
+function differ(one: TaskView, other: TaskView): boolean {
+  return one.status !== other.status ||
+    one.statusMessage !== other.statusMessage ||
+    one.lastUpdatedAt !== other.lastUpdatedAt ||
+    one.ttlMs !== other.ttlMs ||
+    one.pollIntervalMs !== other.pollIntervalMs ||
+    (one.openKeys ?? other.openKeys) !== other.openKeys;
 }
 
 /** Whether a task in this state shows nothing but its head. */

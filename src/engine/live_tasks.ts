@@ -37,24 +37,17 @@ export interface RecordReader {
 }
 
 /** A record as it was read. */
-export interface Reading {
+interface Reading {
   /** The record, or its head. */
   readonly record: TaskRecord;
   /** Which of the two. */
   readonly sight: Sight;
 }
 
-/** How much of a live task is in the totals. */
-interface Counted {
-  readonly waiters: number;
-  readonly listeners: number;
-}
-
-const NOTHING_COUNTED: Counted = { waiters: 0, listeners: 0 };
-
 /** When a live task ends, and the timer that looks. */
 interface Deadline {
-  readonly at: number;
+  /** What it follows from: the creation of a task never changes. */
+  readonly ttlMs: number;
   readonly timer: Timer;
 }
 
@@ -67,7 +60,6 @@ export class LiveTasks {
   readonly #watches: StoreWatches;
   readonly #tasks: Map<string, LiveTask> = new Map();
   readonly #deadlines: Map<LiveTask, Deadline> = new Map();
-  readonly #counted: WeakMap<LiveTask, Counted> = new WeakMap();
   #waiters = 0;
   #reservedWaiters = 0;
   #listeners = 0;
@@ -212,13 +204,8 @@ export class LiveTasks {
     return this.#tasks.get(record.taskId)?.lacks(record, sight) ?? false;
   }
 
-  /**
-   * Reads as much of a record as is needed to show it.
-   *
-   * @param taskId The task.
-   * @returns The record or its head; `undefined` if the task does not exist.
-   */
-  async read(taskId: string): Promise<Reading | undefined> {
+  /** Reads as much of a record as is needed to show it. */
+  async #read(taskId: string): Promise<Reading | undefined> {
     const { readHead } = this.#reader;
     if (readHead) {
       const head = await readHead(taskId);
@@ -300,7 +287,7 @@ export class LiveTasks {
    */
   async observe(taskId: string): Promise<TaskHead | undefined> {
     for (;;) {
-      const reading = await this.read(taskId);
+      const reading = await this.#read(taskId);
       if (await this.#show(taskId, reading)) return reading?.record;
     }
   }
@@ -365,8 +352,19 @@ export class LiveTasks {
     this.#tasks.set(taskId, live);
     this.#observeWhileNeeded();
     this.#watches.start(taskId);
-    void this.look(taskId);
+    void this.#firstLook(live);
     return live;
+  }
+
+  /** Looks at a record, unless a write that was begun at once has read it anyway. */
+  async #firstLook(live: LiveTask): Promise<void> {
+    const { taskId } = live;
+    await undefined;
+    if (this.#queues.isBusy(taskId)) {
+      await this.#queues.run(taskId, () => Promise.resolve());
+    }
+    if (live.version > 0 || this.#tasks.get(taskId) !== live) return;
+    await this.look(taskId);
   }
 
   #leave(live: LiveTask): void {
@@ -383,14 +381,10 @@ export class LiveTasks {
    */
   #settle<T>(live: LiveTask, change: () => T): T {
     const value = change();
-    const before = this.#counted.get(live) ?? NOTHING_COUNTED;
-    const now = {
-      waiters: live.waiters.size,
-      listeners: live.subscriptions.size,
-    };
-    this.#waiters += now.waiters - before.waiters;
-    this.#listeners += now.listeners - before.listeners;
-    this.#counted.set(live, now);
+    this.#waiters += live.waiters.size - live.countedWaiters;
+    this.#listeners += live.subscriptions.size - live.countedListeners;
+    live.countedWaiters = live.waiters.size;
+    live.countedListeners = live.subscriptions.size;
     if (live.idle) this.#leave(live);
     return value;
   }
@@ -412,23 +406,28 @@ export class LiveTasks {
   }
 
   #watchDeadline(live: LiveTask, record: TaskRecord): void {
-    const at = expiresAt(record);
-    if (this.#deadlines.get(live)?.at === at) return;
+    const { ttlMs } = record;
+    const deadline = this.#deadlines.get(live);
+    if (deadline && deadline.ttlMs === ttlMs) return;
     this.#stopDeadline(live);
-    if (at === Infinity) return;
+    if (ttlMs === null) return;
+    const at = expiresAt(record);
     const wait = (ms: number) => {
-      this.#deadlines.set(live, { at, timer: startTimer(check, ms) });
+      this.#deadlines.set(live, { ttlMs, timer: startTimer(check, ms) });
     };
-    const check = async () => {
+    const check = () => {
       const leftMs = at - this.#now(live.taskId);
-      if (leftMs > 0) return wait(Math.min(leftMs, DEADLINE_CHECK_MS));
+      if (leftMs > 0) wait(Math.min(leftMs, DEADLINE_CHECK_MS));
+      else void over();
+    };
+    const over = async () => {
       this.#deadlines.delete(live);
       if (await this.look(live.taskId)) return;
       const isWatched = this.#tasks.get(live.taskId) !== live ||
         this.#deadlines.has(live);
       if (!isWatched) wait(RETRY_MS);
     };
-    void check();
+    check();
   }
 
   /** The time; a clock that is broken just now has to be asked again, not to bring the process down. */

@@ -8,17 +8,12 @@ import {
   TaskNotFoundError,
 } from "../errors.ts";
 import { isExpired } from "../model/expiry.ts";
-import { jsonBytes } from "../model/json.ts";
-import {
-  patchRecord,
-  type TaskHead,
-  type TaskPatch,
-  type TaskRecord,
-} from "../model/record.ts";
-import { READ, type Sight } from "./live_task.ts";
-import type { LiveTasks, Reading } from "./live_tasks.ts";
+import { fitsJson, jsonBytes } from "../model/json.ts";
+import type { TaskHead, TaskPatch, TaskRecord } from "../model/record.ts";
+import { READ, READ_HEAD, type Sight } from "./live_task.ts";
+import type { LiveTasks } from "./live_tasks.ts";
 import type { ResolvedOptions } from "./options.ts";
-import { guardStore } from "./store_guard.ts";
+import { storeError } from "./store_guard.ts";
 import type { TaskQueues } from "./task_queues.ts";
 
 /** What a decision comes to. */
@@ -79,7 +74,7 @@ export class TaskWriter {
    */
   read(taskId: string): Promise<TaskRecord | undefined> {
     const { store } = this.#options;
-    return this.#read((now) => store.get(taskId, now));
+    return this.#read(store.get, taskId);
   }
 
   /**
@@ -90,18 +85,23 @@ export class TaskWriter {
    */
   readHead(taskId: string): Promise<TaskHead | undefined> {
     const { store } = this.#options;
-    return store.head
-      ? this.#read((now) => store.head!(taskId, now))
-      : this.read(taskId);
+    return this.#read<TaskHead>(store.head ?? store.get, taskId);
   }
 
   async #read<T extends TaskHead>(
-    call: (now: number) => Promise<T | undefined>,
+    method: (taskId: string, now: number) => Promise<T | undefined>,
+    taskId: string,
   ): Promise<T | undefined> {
     this.#refuseIfClosed("read a task");
-    const now = this.#options.now();
-    const record = await guardStore("read a task", () => call(now));
-    return record && !isExpired(record, now) ? record : undefined;
+    const { store, now } = this.#options;
+    const time = now();
+    let record: T | undefined;
+    try {
+      record = await method.call(store, taskId, time);
+    } catch (error) {
+      throw storeError("read a task", error);
+    }
+    return record && !isExpired(record, time) ? record : undefined;
   }
 
   /**
@@ -165,31 +165,31 @@ export class TaskWriter {
     decide: Decide<T>,
     whole: boolean,
   ): Promise<T> {
-    const { store, now } = this.#options;
-    let reading = await this.#readSome(taskId, whole);
-    // Somebody may have begun to listen while it was being read.
-    while (reading && this.#live.lacks(reading.record, reading.sight)) {
-      reading = await this.#readSome(taskId, whole);
-    }
-    if (!reading) {
+    const { store, now, times } = this.#options;
+    const byHead = !whole && store.head !== undefined;
+    const before: TaskRecord | undefined = byHead
+      ? await this.readHead(taskId)
+      : await this.read(taskId);
+    if (!before) {
       this.#live.gone(taskId);
       throw new TaskNotFoundError(taskId);
     }
-    const { record: before, sight } = reading;
+    const sight = byHead ? READ_HEAD : READ;
+    if (this.#live.lacks(before, sight)) {
+      return await this.#attempt(operation, taskId, decide, true);
+    }
     this.#live.see(before, sight);
     const change = decide(before);
     if (!change.patch) return change.result();
     const at = now();
-    const patch = change.silent
-      ? change.patch
-      : { ...change.patch, lastUpdatedAt: laterOf(before.lastUpdatedAt, at) };
-    this.#checkSize(before, patch);
+    const patch = change.silent ? change.patch : {
+      ...change.patch,
+      lastUpdatedAt: times.writeLater(before.lastUpdatedAt, at),
+    };
     const { version } = before;
-    const written = (): Promise<TaskRecord | number> =>
-      store.commit
-        ? store.commit(taskId, patch, version, at)
-        : store.update(taskId, patch, version, at);
-    let after = patchRecord(before, patch);
+    // As far as it is known without the store: what is undefined is absent.
+    let after: TaskRecord = { ...before, ...patch, version: version + 1 };
+    this.#checkSize(after, patch);
     let seen: Sight = {
       committed: true,
       visible: !change.silent,
@@ -199,13 +199,15 @@ export class TaskWriter {
     if (store.commit && this.#live.lacks(after, seen)) {
       return await this.#attempt(operation, taskId, decide, true);
     }
-    const answer = await guardStore(operation, written).catch((error) => {
+    try {
+      if (store.commit) await store.commit(taskId, patch, version, at);
+      else {
+        after = await store.update(taskId, patch, version, at);
+        seen = { ...seen, whole: true };
+      }
+    } catch (error) {
       if (isTaskNotFoundError(error)) this.#live.gone(taskId);
-      throw error;
-    });
-    if (typeof answer === "object") {
-      after = answer;
-      seen = { ...seen, whole: true };
+      throw storeError(operation, error);
     }
     const result = change.result();
     if (this.#live.lacks(after, seen)) {
@@ -215,33 +217,17 @@ export class TaskWriter {
     return result;
   }
 
-  /** Reads all of a record, or as much as is needed to show it. */
-  async #readSome(
-    taskId: string,
-    whole: boolean,
-  ): Promise<Reading | undefined> {
-    if (!whole) return await this.#live.read(taskId);
-    const record = await this.read(taskId);
-    return record && { record, sight: READ };
-  }
-
-  #checkSize(before: TaskRecord, patch: TaskPatch): void {
+  #checkSize(after: TaskRecord, patch: TaskPatch): void {
     if (!PAYLOADS.some((field) => patch[field] !== undefined)) return;
     const { maxRecordBytes } = this.#options.limits;
-    const bytes = jsonBytes(patchRecord(before, patch));
-    if (bytes > maxRecordBytes) {
-      throw new TaskEntryTooLargeError(before.taskId, bytes, maxRecordBytes);
-    }
+    if (fitsJson(after, maxRecordBytes)) return;
+    const bytes = jsonBytes(after);
+    throw new TaskEntryTooLargeError(after.taskId, bytes, maxRecordBytes);
   }
 
   #refuseIfClosed(operation: string): void {
     if (this.#isClosed()) throw new LifecycleClosedError(operation);
   }
-}
-
-/** The later of two times, so that a clock set back changes nothing (rule I4). */
-function laterOf(iso: string, now: number): string {
-  return new Date(Math.max(Date.parse(iso), now)).toISOString();
 }
 
 /** Keeps the process alive, unlike a sweep: somebody waits for this write. */

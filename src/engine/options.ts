@@ -8,6 +8,7 @@ import {
   resolveLimits,
   type TaskLimits,
 } from "../model/limits.ts";
+import { TimeWriter } from "../model/iso_time.ts";
 import type { TaskStore } from "../store/contract.ts";
 import type { TaskEvent } from "./events.ts";
 
@@ -87,6 +88,8 @@ export interface ResolvedOptions {
   readonly checkFormAnswers: boolean;
   readonly limits: TaskLimits;
   readonly now: () => number;
+  /** Writes times. */
+  readonly times: TimeWriter;
   readonly generateTaskId: () => string;
   readonly onEvent: ((event: TaskEvent) => void) | undefined;
 }
@@ -141,6 +144,7 @@ export function resolveOptions(options: TaskLifecycleOptions): ResolvedOptions {
     checkFormAnswers,
     limits,
     now: wholeMilliseconds(checkFunction("now", options.now ?? Date.now)),
+    times: new TimeWriter(),
     generateTaskId: checkFunction(
       "generateTaskId",
       options.generateTaskId ?? (() => crypto.randomUUID()),

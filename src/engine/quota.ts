@@ -15,9 +15,13 @@ export class TaskQuota {
   readonly #tasks: Map<string, Counted> = new Map();
   readonly #owners: Map<string | undefined, number> = new Map();
 
+  /** Whether there is no limit, and so nothing to count. */
+  readonly isOff: boolean;
+
   /** @param limits The limits in force. */
   constructor(limits: TaskLimits) {
     this.#limits = limits;
+    this.isOff = limits.maxTasks === null && limits.maxTasksPerOwner === null;
   }
 
   /**
@@ -37,9 +41,8 @@ export class TaskQuota {
     now: number,
   ): () => void {
     const { maxTasks, maxTasksPerOwner } = this.#limits;
-    const isOff = maxTasks === null && maxTasksPerOwner === null;
     // An id that is counted already will be refused by the store.
-    if (isOff || this.#tasks.has(taskId)) return () => {};
+    if (this.isOff || this.#tasks.has(taskId)) return () => {};
     const full = () =>
       maxTasks !== null && this.#tasks.size >= maxTasks
         ? (["maxTasks", maxTasks] as const)

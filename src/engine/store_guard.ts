@@ -3,25 +3,16 @@
 import { StoreFailedError, TASK_ERRORS } from "../errors.ts";
 
 /**
- * Calls the store.
+ * Says what a call to the store failed with.
  *
- * @param operation What is being done, for the message.
- * @param call The call.
- * @returns What the store gives.
- * @throws {StoreFailedError} `ERR_STORE_FAILED`: the store threw something
- * that the contract does not name; it is the cause.
+ * @param operation What was being done, for the message.
+ * @param error What the store threw.
+ * @returns The same, where the contract names it; else an `ERR_STORE_FAILED`
+ * whose cause it is.
  */
-export async function guardStore<T>(
-  operation: string,
-  call: () => Promise<T>,
-): Promise<T> {
-  try {
-    return await call();
-  } catch (error) {
-    const code = (error as { code?: unknown } | null | undefined)?.code;
-    if (typeof code === "string" && Object.hasOwn(TASK_ERRORS, code)) {
-      throw error;
-    }
-    throw new StoreFailedError(operation, { cause: error });
-  }
+export function storeError(operation: string, error: unknown): unknown {
+  const code = (error as { code?: unknown } | null | undefined)?.code;
+  return typeof code === "string" && Object.hasOwn(TASK_ERRORS, code)
+    ? error
+    : new StoreFailedError(operation, { cause: error });
 }

@@ -14,9 +14,10 @@ export class TaskQueues {
   run<T>(taskId: string, job: () => Promise<T>): Promise<T> {
     const before = this.#tails.get(taskId);
     const done = before ? before.then(job) : job();
-    const tail: Promise<void> = done.then(() => {}, () => {}).then(() => {
+    const end = () => {
       if (this.#tails.get(taskId) === tail) this.#tails.delete(taskId);
-    });
+    };
+    const tail: Promise<void> = done.then(end, end);
     this.#tails.set(taskId, tail);
     return done;
   }

@@ -1,5 +1,7 @@
 /** When a task ends to exist: the one function that decides it (rule I12). */
 
+import { parseTime } from "./iso_time.ts";
+
 /** The two fields of a record that decide when it expires. */
 export interface Expiring {
   /** ISO 8601. */
@@ -17,7 +19,7 @@ export interface Expiring {
 export function expiresAt(record: Expiring): number {
   return record.ttlMs === null
     ? Infinity
-    : Date.parse(record.createdAt) + record.ttlMs;
+    : parseTime(record.createdAt) + record.ttlMs;
 }
 
 /**

@@ -7,7 +7,7 @@ import {
   show,
   TaskEntryTooLargeError,
 } from "../errors.ts";
-import { jsonBytes, setOwn } from "./json.ts";
+import { fitsJson, jsonBytes, setOwn } from "./json.ts";
 import {
   type InputRequest,
   type InputRequests,
@@ -47,6 +47,21 @@ export const NO_INPUT: TaskPatch = {
 export function bytesToEnd(record: TaskRecord, limits: TaskLimits): number {
   const atEnd = { ...record, ...NO_INPUT, statusMessage: undefined };
   return jsonBytes(atEnd) + reservedBytes(limits);
+}
+
+/**
+ * Tells whether a record that is to be created is small enough: for the store,
+ * and to hold its end.
+ *
+ * @param record The record.
+ * @param limits The limits in force.
+ * @returns 0 if it is; else the bytes that it would need.
+ */
+export function bytesTooMany(record: TaskRecord, limits: TaskLimits): number {
+  const { maxRecordBytes } = limits;
+  if (fitsJson(record, maxRecordBytes - reservedBytes(limits))) return 0;
+  const bytes = Math.max(jsonBytes(record), bytesToEnd(record, limits));
+  return bytes > maxRecordBytes ? bytes : 0;
 }
 
 /**

@@ -54,6 +54,63 @@ export function toPlainJson(
   value: unknown,
   options: PlainJsonOptions,
 ): JsonValue {
+  if (typeof value === "object" && value !== null) {
+    const depth = Math.min(options.maxDepth, QUICK_DEPTH);
+    const copy = quickCopy(value, depth);
+    if (copy) return copy;
+  }
+  return thoroughCopy(value, options);
+}
+
+/** Levels of nesting that are copied by recursion: enough for most, and little stack. */
+const QUICK_DEPTH = 64;
+
+/**
+ * Copies what is plainly right, which is most, several times as fast as the
+ * thorough way. Whatever is not is left to that, which knows what to say of it.
+ */
+function quickCopy(value: object, depth: number): JsonValue | undefined {
+  if (depth === 0) return undefined;
+  if (Object.getOwnPropertySymbols(value).length > 0) return undefined;
+  const prototype = Object.getPrototypeOf(value);
+  if (Array.isArray(value)) {
+    if (
+      prototype !== Array.prototype ||
+      Object.keys(value).length !== value.length
+    ) return undefined;
+    const copy: JsonValue[] = [...value];
+    for (let i = 0; i < copy.length; i++) {
+      const item = quickValue(copy[i], depth - 1);
+      if (item === undefined) return undefined;
+      copy[i] = item;
+    }
+    return copy;
+  }
+  if (prototype !== Object.prototype && prototype !== null) return undefined;
+  const copy = { ...value } as Record<string, JsonValue>;
+  for (const key of Object.keys(copy)) {
+    const member = copy[key];
+    const kept = quickValue(member, depth - 1);
+    if (kept === undefined) return undefined;
+    // The copy owns the member, so `__proto__` is a name like any other.
+    if (kept !== member || kept === 0) copy[key] = kept;
+  }
+  return copy;
+}
+
+function quickValue(value: unknown, depth: number): JsonValue | undefined {
+  switch (typeof value) {
+    case "string":
+    case "boolean":
+      return value;
+    case "number":
+      return Number.isFinite(value) ? value === 0 ? 0 : value : undefined;
+    case "object":
+      return value === null ? null : quickCopy(value, depth);
+  }
+}
+
+function thoroughCopy(value: unknown, options: PlainJsonOptions): JsonValue {
   const { what, maxDepth } = options;
   const open: Frame[] = [];
 
@@ -168,12 +225,27 @@ export function toPlainJsonObject(
  */
 export function copyJson<T>(value: T): T {
   if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return value.map(copyJson) as T;
-  const copy: Record<string, unknown> = {};
-  for (const key of Object.keys(value)) {
-    setOwn(copy, key, copyJson((value as Record<string, unknown>)[key]));
-  }
+  // A copy of all members at once is many times as fast as one by one.
+  const copy = Array.isArray(value) ? [...value] : { ...value };
+  copyMembers(copy as Record<string | number, unknown>);
   return copy as T;
+}
+
+function copyMembers(copy: Record<string | number, unknown>): void {
+  if (Array.isArray(copy)) {
+    for (let i = 0; i < copy.length; i++) {
+      const item = copy[i];
+      if (typeof item === "object" && item !== null) copy[i] = copyJson(item);
+    }
+    return;
+  }
+  for (const key of Object.keys(copy)) {
+    const member = copy[key];
+    if (typeof member === "object" && member !== null) {
+      // The copy owns the member, so `__proto__` is a name like any other.
+      copy[key] = copyJson(member);
+    }
+  }
 }
 
 /**
@@ -207,6 +279,46 @@ export function setOwn<T>(
  */
 export function jsonBytes(value: unknown): number {
   return utf8Bytes(JSON.stringify(value));
+}
+
+/**
+ * Tells whether a value's JSON is at most so long, and encodes it only where
+ * that is near.
+ *
+ * @param value Plain JSON.
+ * @param maxBytes The number of bytes in UTF-8.
+ * @returns Whether it is.
+ */
+export function fitsJson(value: unknown, maxBytes: number): boolean {
+  return roomAfter(value, maxBytes) >= 0 || jsonBytes(value) <= maxBytes;
+}
+
+/** The most bytes that a code unit can become: `\\u0000`. */
+const UNIT_BYTES = 6;
+
+/** More than any number, boolean or `null` takes, and its comma. */
+const SCALAR_BYTES = 26;
+
+/** What is left of some bytes after a value that takes as much as it can. */
+function roomAfter(value: unknown, room: number): number {
+  if (room < 0) return room;
+  if (typeof value === "string") return room - value.length * UNIT_BYTES - 3;
+  if (typeof value !== "object" || value === null) return room - SCALAR_BYTES;
+  let left = room - 3;
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length && left >= 0; i++) {
+      left = roomAfter(value[i], left);
+    }
+    return left;
+  }
+  for (const key of Object.keys(value)) {
+    if (left < 0) break;
+    left = roomAfter(
+      (value as Record<string, unknown>)[key],
+      left - key.length * UNIT_BYTES - 3,
+    );
+  }
+  return left;
 }
 
 /**

@@ -113,15 +113,15 @@ export function patchRecord(record: TaskRecord, patch: TaskPatch): TaskRecord {
   const { taskId, createdAt, version } = record;
   const fixed = { taskId, createdAt, version: version + 1 };
   const next = { ...record, ...patch, ...fixed };
-  for (const key of Object.keys(patch)) {
-    if ((next as Record<string, unknown>)[key] !== undefined) continue;
-    return withoutAbsent(next);
-  }
-  return next;
+  const isClean = Object.getOwnPropertySymbols(patch).length === 0 &&
+    Object.keys(patch).every((key) =>
+      (next as Record<string, unknown>)[key] !== undefined
+    );
+  return isClean ? next : stringKeyed(next);
 }
 
-/** Builds anew what has to lose fields: an object that `delete` was used on is slow from then on. */
-function withoutAbsent(record: TaskRecord): TaskRecord {
+/** Builds anew what has to lose members: an object that `delete` was used on is slow from then on. */
+function stringKeyed(record: TaskRecord): TaskRecord {
   const kept: Record<string, unknown> = {};
   for (const key of Object.keys(record)) {
     const value = (record as unknown as Record<string, unknown>)[key];

@@ -3,7 +3,7 @@
 import type { JsonRpcError } from "../errors.ts";
 import type { InputRequests } from "./input_request.ts";
 import type { JsonObject } from "./json.ts";
-import type { TaskRecord } from "./record.ts";
+import type { PayloadField, TaskHead, TaskRecord } from "./record.ts";
 import type { TaskStatus } from "./status.ts";
 
 /** What every task shows, whatever its state. */
@@ -97,7 +97,7 @@ export type CancelTaskResult = CompleteResult;
  * @returns The answer.
  */
 export function toCreateTaskResult(record: TaskRecord): CreateTaskResult {
-  return { resultType: "task", ...base(record) };
+  return describe("task", record);
 }
 
 /**
@@ -107,38 +107,47 @@ export function toCreateTaskResult(record: TaskRecord): CreateTaskResult {
  * @returns The answer.
  */
 export function toGetTaskResult(record: TaskRecord): GetTaskResult {
-  const task = { resultType: "complete" as const, ...base(record) };
+  const task:
+    & Described<"complete">
+    & {
+      -readonly [Name in PayloadField]?: TaskRecord[Name];
+    } = describe("complete", record);
   switch (record.status) {
-    case "working":
-    case "cancelled":
-      return { ...task, status: record.status };
     case "input_required":
-      return {
-        ...task,
-        status: record.status,
-        inputRequests: record.inputRequests ?? {},
-      };
+      task.inputRequests = record.inputRequests ?? {};
+      break;
     case "completed":
-      return { ...task, status: record.status, result: record.result ?? {} };
+      task.result = record.result ?? {};
+      break;
     case "failed":
-      return {
-        ...task,
-        status: record.status,
-        error: record.error ?? { code: -32603, message: "Internal error" },
-      };
+      task.error = record.error ?? { code: -32603, message: "Internal error" };
   }
+  return task as GetTaskResult;
 }
 
-function base(record: TaskRecord): Task {
-  return {
-    taskId: record.taskId,
-    status: record.status,
-    ...(record.statusMessage !== undefined &&
-      { statusMessage: record.statusMessage }),
-    createdAt: record.createdAt,
-    lastUpdatedAt: record.lastUpdatedAt,
-    ttlMs: record.ttlMs,
-    ...(record.pollIntervalMs !== undefined &&
-      { pollIntervalMs: record.pollIntervalMs }),
-  };
+/** What every task shows, to be added to. */
+type Described<ResultType extends string> =
+  & { resultType: ResultType }
+  & { -readonly [Name in keyof Task]: Task[Name] };
+
+function describe<ResultType extends string>(
+  resultType: ResultType,
+  record: TaskHead,
+): Described<ResultType> {
+  const { taskId, status, statusMessage, createdAt, lastUpdatedAt, ttlMs } =
+    record;
+  const task: Described<ResultType> = statusMessage === undefined
+    ? { resultType, taskId, status, createdAt, lastUpdatedAt, ttlMs }
+    : {
+      resultType,
+      taskId,
+      status,
+      statusMessage,
+      createdAt,
+      lastUpdatedAt,
+      ttlMs,
+    };
+  const { pollIntervalMs } = record;
+  if (pollIntervalMs !== undefined) task.pollIntervalMs = pollIntervalMs;
+  return task;
 }

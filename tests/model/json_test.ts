@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import {
   copyJson,
+  fitsJson,
   formatPath,
   jsonBytes,
   setOwn,
@@ -167,6 +168,20 @@ describe("toPlainJson()", () => {
     fc.assert(
       fc.property(fc.jsonValue({ noUnicodeString: false }), (value) => {
         const result = toPlainJson(value, { what: "it", maxDepth: 50 });
+        assert.deepEqual(result, JSON.parse(JSON.stringify(value)));
+      }),
+    );
+  });
+
+  it("gives the same of a value that is deep inside others", () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ noUnicodeString: false }), (value) => {
+        let deep: unknown = value;
+        for (let level = 0; level < 70; level++) deep = [deep];
+        let result: unknown = toPlainJson(deep, { what: "it", maxDepth: 200 });
+        for (let level = 0; level < 70; level++) {
+          result = (result as unknown[])[0];
+        }
         assert.deepEqual(result, JSON.parse(JSON.stringify(value)));
       }),
     );
@@ -416,6 +431,24 @@ describe("jsonBytes()", () => {
       }),
     );
     assert.equal(jsonBytes({ a: "é" }), 10);
+  });
+});
+
+describe("fitsJson()", () => {
+  it("is true up to the bytes of a value's JSON, and false beyond", () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ noUnicodeString: false }), (value) => {
+        const bytes = jsonBytes(value);
+        for (const more of [0, 1, 100, 10_000]) {
+          assert.equal(fitsJson(value, bytes + more), true);
+        }
+        assert.equal(fitsJson(value, bytes - 1), false);
+      }),
+    );
+    // What takes the most bytes for its length.
+    for (const value of ["\u0000".repeat(50), ["\ud800"], -1.7e-300, [[[]]]]) {
+      assert.equal(fitsJson(value, jsonBytes(value) - 1), false);
+    }
   });
 });
 

@@ -10,7 +10,7 @@ import {
 } from "../errors.ts";
 import { copyJson, utf8Bytes } from "../model/json.ts";
 import {
-  applyTaskPatch,
+  patchRecord,
   type TaskPatch,
   type TaskRecord,
 } from "../model/record.ts";
@@ -180,7 +180,7 @@ export class KvTaskStore implements TaskStore {
         throw new ConcurrentUpdateError(taskId, expectedVersion, base.version);
       }
       const before = base === version && record || parseKept(base);
-      const after = applyTaskPatch(before, patch);
+      const after = patchRecord(before, patch);
       const next = versionOf(after, base.stamp);
       this.#refuseIfTooLarge(taskId, next.text);
       const batch = pending?.batch ?? { landed: -Infinity, attempts: 0 };

@@ -4,6 +4,7 @@
  */
 
 import { Buffer } from "node:buffer";
+import { nextTick } from "node:process";
 import { setImmediate } from "node:timers";
 import { StoreFailedError } from "../errors.ts";
 import type { Disk, DiskFile } from "./disk.ts";
@@ -271,7 +272,8 @@ export class Log {
       this.#options.fsync || this.#isHeld ||
       performance.now() > this.#turnEndsAt
     ) setImmediate(this.#runInTurn);
-    else queueMicrotask(this.#run);
+    // Behind everything that the callers of this turn have to do before they come here.
+    else nextTick(this.#run);
   }
 
   readonly #runInTurn = (): void => {
@@ -283,17 +285,10 @@ export class Log {
     this.#scheduled = false;
     // What it answers may have scheduled this before it came to wait.
     if (this.#draining) return;
-    this.#isUrgent = false;
     while (this.#queue.length > 0) {
       const batch = this.#queue[0];
       if (!this.#canWriteNow(batch)) {
-        const { promise, resolve } = Promise.withResolvers<void>();
-        this.#draining = promise;
-        this.#drain().then(() => {
-          this.#draining = undefined;
-          if (this.#queue.length > 0) this.#schedule();
-          resolve();
-        });
+        this.#draining = this.#writeLater();
         return;
       }
       this.#queue.shift();
@@ -306,6 +301,7 @@ export class Log {
       }
       this.#commit(batch);
     }
+    this.#isUrgent = false;
   };
 
   #canWriteNow(batch: Batch): boolean {
@@ -315,22 +311,24 @@ export class Log {
         this.#flushes.areShort);
   }
 
-  async #drain(): Promise<void> {
-    for (;;) {
-      const batch = this.#queue.shift();
-      if (!batch) return;
-      try {
-        if (batch.isFirst) await this.#startSegment(batch);
-        this.#write(batch);
-        if (this.#options.fsync && batch.bytes > 0) await this.#flush(batch);
-      } catch (cause) {
-        this.#fail(batch, cause);
-        return;
-      }
-      this.#commit(batch);
-      // Those that it answers may have more to write.
-      if (this.#options.fsync) await nextTurn();
+  /** Writes the first batch, and goes on when those that it answers had their turn. */
+  async #writeLater(): Promise<void> {
+    // Nothing else starts before this is known to be under way.
+    await undefined;
+    const batch = this.#queue.shift()!;
+    let failed: { readonly cause: unknown } | undefined;
+    try {
+      if (batch.isFirst) await this.#startSegment(batch);
+      this.#write(batch);
+      if (this.#options.fsync && batch.bytes > 0) await this.#flush(batch);
+    } catch (cause) {
+      failed = { cause };
     }
+    this.#draining = undefined;
+    if (failed) this.#fail(batch, failed.cause);
+    else this.#commit(batch);
+    if (this.#queue.length > 0) this.#schedule();
+    else this.#isUrgent = false;
   }
 
   /**

@@ -49,6 +49,8 @@ export class FaultDisk implements Disk {
   readonly calls: Record<FaultPoint, number> = Object.fromEntries(
     FAULT_POINTS.map((point) => [point, 0]),
   ) as Record<FaultPoint, number>;
+  /** Whether flushes are counted, and take no time. */
+  skipsFlushes = false;
   /** How many files are open. */
   openFiles = 0;
 
@@ -122,11 +124,11 @@ export class FaultDisk implements Disk {
       },
       sync: async () => {
         await this.#meet("sync", path);
-        await file.sync();
+        if (!this.skipsFlushes) await file.sync();
       },
       syncNow: () => {
         this.#meet("syncNow", path);
-        file.syncNow();
+        if (!this.skipsFlushes) file.syncNow();
       },
       hasName: () => {
         this.#meet("hasName", path);

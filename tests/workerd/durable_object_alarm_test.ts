@@ -104,6 +104,17 @@ describe("the alarm of a DurableObjectTaskStore", () => {
       assert.equal(set, 3);
     }));
 
+  it("is set a little after a full minute, where a host is unlikely to set its own", () =>
+    inDurableObject(async ({ storage }) => {
+      const now = () => CREATED_MS + 400;
+      const store = new DurableObjectTaskStore(storage, { now });
+      const before = Date.now();
+      await store.create(aRecord("a", { ttlMs: 2 * MINUTE - 90 }));
+      const at = await storage.getAlarm() as number;
+      const wait = 2 * MINUTE + OFFSET - 400;
+      assert.ok(at >= before + wait && at <= Date.now() + wait, `${at}`);
+    }));
+
   it("alarm() sets it for what expires next, and never for what does not", () =>
     inDurableObject(async (ctx) => {
       const early = storeIn(ctx);

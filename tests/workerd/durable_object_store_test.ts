@@ -81,6 +81,20 @@ describe("DurableObjectTaskStore", () => {
       );
     }));
 
+  it("update() does not read what it replaces", () =>
+    inDurableObject(async ({ storage }) => {
+      const { store, calls } = watched(storage);
+      await store.create(aRecord("a", { result: { r: text(300_000) } }));
+      calls.length = 0;
+      const result = { r: "short" };
+      assert.deepEqual(
+        await store.update("a", aPatch({ result }), 1),
+        aRecord("a", { result, version: 2 }),
+      );
+      const gets = calls.filter(({ method }) => method === "get");
+      assert.deepEqual(gets.map(({ keys }) => keys.length), [1]);
+    }));
+
   it("head() reads nothing of the fields that may be large", () =>
     inDurableObject(async ({ storage }) => {
       const { store, calls } = watched(storage);

@@ -1,9 +1,8 @@
 /** The keys under which the store in a Durable Object keeps things. */
 
 import { expiresAt, type Expiring } from "../model/expiry.ts";
+import { idPart } from "./id_part.ts";
 
-/** Ids that stand in a key as they are. */
-const PLAIN_ID = /^[\w-]{1,128}$/;
 /** Of times in keys, so that their order is that of the times. */
 const DIGITS = 17;
 const LATEST = 10 ** DIGITS - 1;
@@ -50,9 +49,7 @@ export class StoreKeys {
    * @returns Its keys; another id has others.
    */
   async task(taskId: string): Promise<TaskKeys> {
-    return this.#keysOf(
-      PLAIN_ID.test(taskId) ? `=${taskId}` : `#${await hash(taskId)}`,
-    );
+    return this.#keysOf(await idPart(taskId));
   }
 
   /**
@@ -93,17 +90,4 @@ export class StoreKeys {
 function digits(time: number): string {
   const whole = Math.min(Math.max(Math.floor(time), 0), LATEST);
   return String(whole).padStart(DIGITS, "0");
-}
-
-/** SHA-256 over the UTF-16 code units: in UTF-8 all lone surrogates are one. */
-async function hash(text: string): Promise<string> {
-  const bytes = new Uint8Array(text.length * 2);
-  for (let i = 0; i < text.length; i++) {
-    const unit = text.charCodeAt(i);
-    bytes[2 * i] = unit >> 8;
-    bytes[2 * i + 1] = unit & 0xff;
-  }
-  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
-  return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0"))
-    .join("");
 }

@@ -15,8 +15,8 @@ import {
   type TaskRecord,
 } from "../model/record.ts";
 import type { TaskStore, TaskStoreTraits } from "../store/contract.ts";
+import { idPart, isIdPart } from "./id_part.ts";
 import type { KvClock } from "./workers_kv_clock.ts";
-import { isKey, keyOf } from "./workers_kv_keys.ts";
 import { KvMemory, type KvMemoryLimits } from "./workers_kv_memory.ts";
 import type { ResolvedWorkersKvOptions } from "./workers_kv_options.ts";
 import type { WorkersKvBinding } from "./workers_kv_shape.ts";
@@ -124,7 +124,7 @@ export class KvTaskStore implements TaskStore {
     first: KvVersion & { readonly text: string },
     now: number,
   ): Promise<void> {
-    const key = await keyOf(this.#options.prefix, taskId);
+    const key = await this.#keyOf(taskId);
     for (;;) {
       const known = this.#memory.get(key);
       if (!known || this.#writer.isIdle(known)) break;
@@ -147,7 +147,7 @@ export class KvTaskStore implements TaskStore {
   }
 
   async #get(taskId: string, now: number): Promise<TaskRecord | undefined> {
-    const key = await keyOf(this.#options.prefix, taskId);
+    const key = await this.#keyOf(taskId);
     const { version, record } = await this.#look(taskId, key);
     if (!lives(version, now)) return undefined;
     return record ?? parseKept(version);
@@ -159,7 +159,7 @@ export class KvTaskStore implements TaskStore {
     expectedVersion: number,
     now: number,
   ): Promise<TaskRecord> {
-    const key = await keyOf(this.#options.prefix, taskId);
+    const key = await this.#keyOf(taskId);
     for (;;) {
       const { version, record } = await this.#look(taskId, key);
       const entry = this.#memory.get(key);
@@ -206,7 +206,8 @@ export class KvTaskStore implements TaskStore {
           this.#kv.list(cursor === undefined ? { prefix } : { prefix, cursor }),
       );
       const listed = page.keys
-        .filter(({ name }) => isKey(prefix, name))
+        // What begins with a longer prefix is another store's.
+        .filter(({ name }) => isIdPart(name.slice(prefix.length)))
         .map(({ name, metadata }) => [name, readMetadata(metadata)] as const);
       deleted += await this.#removeExpired(listed, now);
       ({ cursor } = page);
@@ -270,6 +271,11 @@ export class KvTaskStore implements TaskStore {
     } catch (cause) {
       throw new StoreFailedError(operation, { cause });
     }
+  }
+
+  /** A key has 512 bytes. */
+  async #keyOf(taskId: string): Promise<string> {
+    return this.#options.prefix + await idPart(taskId);
   }
 
   #at(now: number | undefined): number {

@@ -3,33 +3,36 @@
 /** What one takes beside its text, more or less. */
 const OVERHEAD_LENGTH = 150;
 
-/** A cache with a limit on the length of all that it holds. */
+/**
+ * A cache with a limit on the length of all that it holds. It keeps two
+ * generations, and forgets the older as a whole: to look for what was used
+ * longest ago would cost more than a read.
+ */
 export class HotTexts<T> {
   readonly #most: number;
-  /** By place in the log, which never holds anything else; the one used last at the end. */
-  readonly #texts = new Map<
-    number,
-    { readonly value: T; readonly length: number }
-  >();
+  /** By place in the log, which never holds anything else. */
+  #young = new Map<number, T>();
+  #old = new Map<number, T>();
   #length = 0;
 
   /** @param most UTF-16 code units of all texts. */
   constructor(most: number) {
-    this.#most = most;
+    this.#most = most / 2;
   }
 
   /**
    * Finds what was kept.
    *
    * @param place Where it is in the log.
+   * @param lengthOf Tells how long its text is.
    * @returns It, if it is still there.
    */
-  get(place: number): T | undefined {
-    const found = this.#texts.get(place);
-    if (!found) return undefined;
-    this.#texts.delete(place);
-    this.#texts.set(place, found);
-    return found.value;
+  get(place: number, lengthOf: (value: T) => number): T | undefined {
+    const young = this.#young.get(place);
+    if (young !== undefined) return young;
+    const old = this.#old.get(place);
+    if (old !== undefined) this.set(place, old, lengthOf(old));
+    return old;
   }
 
   /**
@@ -41,25 +44,14 @@ export class HotTexts<T> {
    */
   set(place: number, value: T, length: number): void {
     const counted = length + OVERHEAD_LENGTH;
-    if (counted > this.#most / 4) return;
-    this.delete(place);
-    this.#texts.set(place, { value, length: counted });
+    // It would drive out all else.
+    if (counted > this.#most / 2) return;
     this.#length += counted;
-    while (this.#length > this.#most) {
-      const [oldest] = this.#texts.keys();
-      this.delete(oldest);
+    if (this.#length > this.#most) {
+      this.#old = this.#young;
+      this.#young = new Map();
+      this.#length = counted;
     }
-  }
-
-  /**
-   * Forgets something.
-   *
-   * @param place Where it is in the log.
-   */
-  delete(place: number): void {
-    const found = this.#texts.get(place);
-    if (!found) return;
-    this.#texts.delete(place);
-    this.#length -= found.length;
+    this.#young.set(place, value);
   }
 }

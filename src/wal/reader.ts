@@ -80,7 +80,7 @@ export class Reader {
    */
   text(part: PartRef): string {
     const place = placeOf(part);
-    const hot = this.#parts.get(place);
+    const hot = this.#parts.get(place, lengthOfText);
     if (hot !== undefined) return hot;
     const text = this.bytes(part).toString();
     this.#parts.set(place, text, text.length);
@@ -138,7 +138,7 @@ export class Reader {
 
   /** Keeps what was just written. */
   keepFields(state: TaskState, fields: Fields): void {
-    this.#fields.set(placeOf(state), fields, fields.small.length);
+    this.#fields.set(placeOf(state), fields, lengthOfFields(fields));
   }
 
   /** Keeps a part that was just written. */
@@ -148,10 +148,10 @@ export class Reader {
 
   #front(taskId: string, state: TaskState, isWhole: boolean): Fields {
     const place = placeOf(state);
-    const hot = this.#fields.get(place);
+    const hot = this.#fields.get(place, lengthOfFields);
     if (hot) return hot;
     const fields = this.#readFront(taskId, state);
-    if (isWhole) this.#fields.set(place, fields, fields.small.length);
+    if (isWhole) this.#fields.set(place, fields, lengthOfFields(fields));
     return fields;
   }
 
@@ -188,6 +188,14 @@ export class Reader {
  */
 export function isWritten({ segment, offset, bytes }: PartRef): boolean {
   return offset + bytes <= segment.size;
+}
+
+function lengthOfFields({ small, parts }: Fields): number {
+  return small.length + 100 * parts.length;
+}
+
+function lengthOfText(text: string): number {
+  return text.length;
 }
 
 function placeOf(

@@ -36,6 +36,7 @@ const FOLDERS: Readonly<Record<string, (runtime: RuntimeName) => boolean>> = {
   // Deno bundles the Worker, and starts workerd itself.
   "tests/examples/worker_": (runtime) => runtime === "deno",
   // Deno starts the other runtimes itself.
+  "tests/crash/deno_kv_runtimes_": (runtime) => runtime === "deno",
   "tests/crash/wal_runtimes_": (runtime) => runtime === "deno",
   // The tools run on Deno alone.
   "tests/tools/": (runtime) => runtime === "deno",
@@ -43,6 +44,7 @@ const FOLDERS: Readonly<Record<string, (runtime: RuntimeName) => boolean>> = {
 
 /** Files, by how their names start, that need the pinned runtimes or what is installed beside them. */
 const NEED_PINNED: readonly string[] = [
+  "tests/crash/deno_kv_runtimes_",
   "tests/crash/wal_runtimes_",
   "tests/examples/own_store_",
   "tests/examples/worker_",

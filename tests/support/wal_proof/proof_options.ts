@@ -6,12 +6,17 @@ import {
 } from "../../../src/wal/options.ts";
 import type { Heard } from "./player.ts";
 
+/** Bytes of a segment of a store that runs for long. */
+export const BOUND_SEGMENT_BYTES: number = 256 * 1024;
+
 /** What differs between proofs. */
 export interface ProofOptions {
   /** The directory. */
   readonly dir: string;
   /** The option of the store. */
   readonly fsync: boolean;
+  /** The option of the store; by default a small number. */
+  readonly compactEvery?: number | null;
 }
 
 /**
@@ -23,19 +28,21 @@ export interface ProofOptions {
  * @returns All options.
  */
 export function proofOptions(
-  { dir, fsync }: ProofOptions,
+  { dir, fsync, compactEvery = 12 }: ProofOptions,
   heard: Heard,
 ): ResolvedWalOptions {
-  return resolveWalOptions({
+  const options = resolveWalOptions({
     dir,
     fsync,
-    compactEvery: 12,
+    compactEvery,
     lockTimeoutMs: 0,
     now: () => {
       throw new Error("the proofs bring their own time");
     },
+    onDamage: (damage) => heard.damages.push(damage),
     onCompactionError: heard.compactionError,
   });
+  return { ...options, segmentBytes: 1_200 };
 }
 
 /**
@@ -45,5 +52,21 @@ export function proofOptions(
  * @returns All options.
  */
 export function smallOptions(options: ProofOptions): ResolvedWalOptions {
-  return resolveWalOptions({ ...options, compactEvery: 100 });
+  const resolved = resolveWalOptions({ ...options, compactEvery: 100 });
+  return { ...resolved, segmentBytes: 16 * 1024 };
+}
+
+/**
+ * Completes the options of a store that runs for long.
+ *
+ * @param options What differs.
+ * @param onCompactionError Is told of failed compactions.
+ * @returns All options.
+ */
+export function boundOptions(
+  { dir, fsync }: ProofOptions,
+  onCompactionError: (error: unknown) => void,
+): ResolvedWalOptions {
+  const options = resolveWalOptions({ dir, fsync, onCompactionError });
+  return { ...options, segmentBytes: BOUND_SEGMENT_BYTES };
 }

@@ -121,8 +121,45 @@ export function randomOf(seed: number): Random {
   };
 }
 
-/** A short script that goes everywhere: every operation, rolls, compactions, a torn tail, two openings. */
+/** A script that is as short as one can be that goes everywhere: every operation, new segments, a compaction, a torn tail, two openings. */
 export const SHORT_SCRIPT: readonly Step[] = [
+  {
+    do: "together",
+    apart: 2,
+    steps: [
+      { do: "create", id: "a" },
+      { do: "create", id: "gone" },
+      { do: "update", id: "gone", change: "expire" },
+      { do: "update", id: "a", change: "ask" },
+      { do: "create", id: "b", size: 200 },
+    ],
+  },
+  { do: "commit", id: "b", change: "complete", size: 1_500 },
+  {
+    do: "kill",
+    during: [
+      { do: "sweep" },
+      { do: "update", id: "a", change: "answer" },
+      { do: "create", id: "c" },
+    ],
+    kept: 0.7,
+  },
+  { do: "settle" },
+  {
+    do: "together",
+    apart: 1,
+    steps: [
+      { do: "compact" },
+      { do: "update", id: "a", change: "progress" },
+      { do: "sweep" },
+      { do: "get", id: "b" },
+    ],
+  },
+  { do: "update", id: "a", change: "complete", size: 100 },
+];
+
+/** A script in which more happens. */
+export const LONG_SCRIPT: readonly Step[] = [
   { do: "create", id: "a" },
   {
     do: "together",

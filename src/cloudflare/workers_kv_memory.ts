@@ -63,6 +63,8 @@ export interface KvEntry {
   landed?: KvVersion;
   /** When that became known. */
   landedAt: number;
+  /** Whether a write was given up after that, and may be in KV all the same. */
+  isInDoubt?: boolean;
   /** The newest state that is not. */
   pending?: KvPending;
   /** What is under way. */

@@ -174,14 +174,15 @@ export class KvTaskStore implements TaskStore {
         await this.#writer.settle(key, entry);
         continue;
       }
-      const base = pending ?? version;
+      const base = pending ?? entry?.landed;
       if (!entry || !lives(base, now)) throw new TaskNotFoundError(taskId);
       if (base.version !== expectedVersion) {
         throw new ConcurrentUpdateError(taskId, expectedVersion, base.version);
       }
-      const before = base === version && record || parseKept(base);
-      const after = patchRecord(before, patch);
-      const next = versionOf(after, base.stamp);
+      const isFound = record && version && !isNewer(base, version);
+      const after = patchRecord(isFound ? record : parseKept(base), patch);
+      // After a write that may have come to KV all the same, this one is the later.
+      const next = versionOf(after, base.stamp + (entry.isInDoubt ? 1 : 0));
       this.#refuseIfTooLarge(taskId, next.text);
       const batch = pending?.batch ?? { landed: -Infinity, attempts: 0 };
       const first = pending?.first ?? false;
@@ -261,8 +262,11 @@ export class KvTaskStore implements TaskStore {
     );
     if (value === null) return { version: this.#memory.get(key)?.landed };
     const found = readValue(taskId, key, value, metadata);
-    const { landed } = this.#memory.note(key, found.version);
-    return isNewer(landed!, found.version) ? { version: landed } : found;
+    const landed = this.#memory.note(key, found.version).landed!;
+    const isOther = landed.text !== undefined && landed.text !== value;
+    return isOther || isNewer(landed, found.version)
+      ? { version: landed }
+      : found;
   }
 
   async #ask<T>(operation: string, call: () => Promise<T>): Promise<T> {

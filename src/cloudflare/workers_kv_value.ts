@@ -15,7 +15,10 @@ const LONGEST_KV_TTL_MS = 365 * 24 * 60 * 60 * 1_000;
 
 /** A state of a task under its key. */
 export interface KvVersion {
-  /** Tells two tasks apart that had the same id one after the other; the later has the larger. */
+  /**
+   * Tells apart what has the same id and version: tasks one after the other, and
+   * a write that was given up from the one after it. The later has the larger.
+   */
   readonly stamp: number;
   /** The version of the record. */
   readonly version: number;
@@ -76,7 +79,7 @@ export function putOptions(
     c: version.stamp,
   };
   const leftMs = Math.max(0, version.expiresAt - now);
-  if (leftMs > LONGEST_KV_TTL_MS) return { metadata };
+  if (!(leftMs <= LONGEST_KV_TTL_MS)) return { metadata };
   const expirationTtl = Math.ceil((leftMs + KV_GRACE_MS) / 1_000);
   return { metadata, expirationTtl };
 }

@@ -182,6 +182,7 @@ export class KvWriter {
       if (isFinal(error, batch.attempts)) {
         const failure = new StoreFailedError("write a task", { cause: error });
         this.#fail(entry, pending, failure);
+        entry.isInDoubt = true;
         this.#rest(entry, this.#intervalMs);
       } else this.#rest(entry, this.#pause(batch.attempts));
     } finally {
@@ -194,6 +195,7 @@ export class KvWriter {
     const { batch, version } = pending;
     batch.landed = Math.max(batch.landed, version);
     batch.attempts = 0;
+    entry.isInDoubt = false;
     if (entry.pending === pending) entry.pending = undefined;
   }
 

@@ -190,6 +190,41 @@ describe("WorkersKvTaskStore", () => {
     assert.deepEqual(stored(kv, "a"), updated);
   });
 
+  it("reads what it wrote after a write that it gave up, though that has come to KV", async () => {
+    for (const readerToo of [false, true]) {
+      const kv = new SimulatedKv();
+      const binding = kv.bind();
+      let stale: { value: string; metadata: unknown } | undefined;
+      const lagging = {
+        ...binding,
+        getWithMetadata: async (key: string, type: "text") =>
+          stale ?? await binding.getWithMetadata(key, type),
+      };
+      const store = openKvStore(kv, { binding: lagging });
+      const reader = openKvStore(kv, { binding: lagging });
+      await store.create(aRecord("a"));
+      stale = await binding.getWithMetadata(key("a"), "text") as typeof stale;
+      kv.disturb = (call) => call === "put" ? "lose the answer" : undefined;
+      const lost = store.update("a", { statusMessage: "given up" }, 1);
+      await failureOf(lost, "ERR_STORE_FAILED");
+      kv.disturb = () => {};
+      const givenUp = kv.peek(key("a"))!;
+      assert.match(givenUp.value, /given up/);
+      // No cache has heard of it, so the same version is written anew.
+      const second = await store.update("a", { statusMessage: "kept" }, 1);
+      const kept = kv.peek(key("a"))!;
+      stale = kept;
+      if (readerToo) assert.deepEqual(await reader.get("a"), second);
+      stale = givenUp;
+      assert.deepEqual(await store.get("a"), second);
+      if (readerToo) assert.deepEqual(await reader.get("a"), second);
+      else assert.equal((await reader.get("a"))?.statusMessage, "given up");
+      stale = kept;
+      assert.deepEqual(await reader.get("a"), second);
+      assert.equal((await store.update("a", {}, 2)).version, 3);
+    }
+  });
+
   it("does not repeat what KV will never take", async () => {
     const kv = new SimulatedKv();
     const store = openKvStore(kv);

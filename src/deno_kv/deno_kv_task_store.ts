@@ -80,9 +80,7 @@ export class DenoKvTaskStore implements TaskStore {
    * time; a task beyond is never reported. On Deno alone, and absent elsewhere:
    * the watch of `@deno/kv` can block its process.
    */
-  readonly watch:
-    | ((taskId: string, changed: () => void) => () => void)
-    | undefined;
+  readonly watch?: (taskId: string, changed: () => void) => () => void;
   readonly #options: ResolvedDenoKvOptions;
   readonly #database: Database;
   readonly #sweeper: Sweeper;
@@ -106,9 +104,10 @@ export class DenoKvTaskStore implements TaskStore {
     this.#database = new Database(checkKv(kv), this.#options);
     this.#sweeper = new Sweeper(this.#database, this.#options.now);
     this.#watches = new Watches(kv, this.#database.keys);
-    this.watch = this.#watches.supported
-      ? (taskId, changed) => this.#watches.watch(idPartOf(taskId), changed)
-      : undefined;
+    if (this.#watches.supported) {
+      this.watch = (taskId, changed) =>
+        this.#watches.watch(idPartOf(taskId), changed);
+    }
     const { durable, maxRecordBytes } = this.#options;
     this.traits = Object.freeze({
       durable,

@@ -20,7 +20,7 @@ const LATEST_MS = Date.UTC(2189, 0, 1) - 1;
 
 /** What is kept of the alarm beside the platform's own. */
 interface AlarmState {
-  /** The time that the store has set last, its own or the host's; `null`: none since it rang. */
+  /** The time that the store has set last, its own or the host's; `null`: none. */
   readonly set: number | null;
   /** The host's time; `null`: none. */
   readonly host: number | null;

@@ -23,6 +23,9 @@ import { createWaiter, type Waiter } from "./waiters.ts";
  */
 const DEADLINE_CHECK_MS = 60_000;
 
+/** So many looks at a store that answers at once, and whatever else waits has its turn. */
+const LOOKS_AT_ONCE = 64;
+
 /** The pause before a store is asked again that could not be read at a deadline. */
 const RETRY_MS = 1_000;
 
@@ -396,7 +399,10 @@ export class LiveTasks {
       this.#observer = undefined;
     } else if (observeIntervalMs !== null) {
       this.#observer ??= startLoop(async () => {
+        let looks = 0;
         for (const taskId of [...this.#tasks.keys()]) {
+          if (++looks % LOOKS_AT_ONCE === 0) await turn();
+          if (this.#closed) return;
           // A write looks for itself, and a slow one must not hold up the others.
           if (!this.#tasks.has(taskId) || this.#queues.isBusy(taskId)) continue;
           await this.look(taskId);
@@ -444,4 +450,9 @@ export class LiveTasks {
     this.#deadlines.get(live)?.timer.stop();
     this.#deadlines.delete(live);
   }
+}
+
+/** Lets the event loop turn; it keeps no process alive. */
+function turn(): Promise<void> {
+  return new Promise((resolve) => startTimer(resolve, 0));
 }

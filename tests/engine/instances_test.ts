@@ -158,6 +158,22 @@ describe("two lifecycles on one store", () => {
       await other.close();
     }));
 
+  it("a look at a thousand tasks lets others have their turn meanwhile", () =>
+    inWorld({ observeIntervalMs: 1 }, async ({ tasks, store }) => {
+      for (let i = 0; i < 1_000; i++) {
+        tasks.handle((await tasks.createTask()).taskId);
+      }
+      await settled();
+      // From the first read of a round to the next timer.
+      const first = Promise.withResolvers<void>();
+      store.onGet = first.resolve;
+      const before = store.calls.get;
+      await first.promise;
+      await settled();
+      const looks = store.calls.get - before;
+      assert.ok(looks < 500, `${looks}`);
+    }));
+
   it("a read that fails while it looks is reported, and it looks again", () =>
     inWorld({ observeIntervalMs: 3 }, async (world) => {
       const { tasks, store, operator } = world;

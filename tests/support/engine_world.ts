@@ -69,7 +69,11 @@ export class ProbeStore extends PlainStore {
     return this.#call("create", () => super.create(record));
   }
 
+  /** Called with each read. */
+  onGet: () => void = () => {};
+
   override get(taskId: string, now?: number): Promise<TaskRecord | undefined> {
+    this.onGet();
     return this.#call("get", () => super.get(taskId, now));
   }
 

@@ -1,103 +1,119 @@
 /**
- * Measures contenders in interleaved rounds: each round runs all of them once, one after the other,
- * so that a disk that drifts drifts for all, and a ratio is taken within its round.
+ * Measures in interleaved rounds: each round runs every contender once, one after the other, so that
+ * a machine that drifts drifts for all, and a ratio is taken within its round.
  */
+
+import { clock } from "./clock.ts";
 
 /** Something that is measured. */
 export interface Contender {
   /** What it is called in the table. */
   readonly name: string;
-  /** Runs once, and answers the operations a second of each phase. */
-  round(): Promise<readonly number[]>;
+  /** Runs once, and answers how many operations a second. */
+  round(): Promise<number>;
 }
 
-/** Contenders that are held against the first of them. */
-export interface Group {
-  readonly name: string;
-  /** The limit first. */
+/** Contenders that do the same. The first of them is the limit of what can be reached. */
+export interface Row {
+  /** Names its target. */
+  readonly id: string;
   readonly contenders: readonly Contender[];
 }
 
-/** The middle value; the mean of the two middle ones of an even number. */
-function median(values: readonly number[]): number {
+/** What many rounds of one value come to. */
+export interface Spread {
+  readonly median: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+/** What a contender reached. */
+export interface Reached {
+  readonly name: string;
+  /** Operations a second. */
+  readonly rate: Spread;
+  /** Its part of the limit's rate in the same round. */
+  readonly ofLimit: Spread;
+}
+
+/** A row that was measured; in the order of its contenders. */
+export interface MeasuredRow {
+  readonly id: string;
+  readonly rounds: number;
+  readonly reached: readonly Reached[];
+  /** The rates, by contender and round. */
+  readonly rates: readonly (readonly number[])[];
+}
+
+/**
+ * The middle value and the ends.
+ *
+ * @param values At least one.
+ * @returns The mean of the two middle ones of an even number.
+ */
+export function spread(values: readonly number[]): Spread {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted.length >> 1;
-  return sorted.length % 2
+  const median = sorted.length % 2
     ? sorted[middle]
     : (sorted[middle - 1] + sorted[middle]) / 2;
+  return { median, low: sorted[0], high: sorted[sorted.length - 1] };
 }
 
-/** `1234567` as `1.23M`, `45678` as `45.7k`. */
-function short(value: number): string {
-  return value >= 1e6
-    ? `${(value / 1e6).toFixed(2)}M`
-    : value >= 1e3
-    ? `${(value / 1e3).toFixed(1)}k`
-    : value.toFixed(0);
-}
-
-/** The value of a phase; a limit has one for all of them. */
-const phaseOf = (values: readonly number[], phase: number) =>
-  values[phase] ?? values[0];
-
-/** Runs the rounds, and answers one table for each group: the median rate, and its median ratio to the limit. */
-export async function compare(
-  groups: readonly Group[],
-  phases: readonly string[],
+/**
+ * Runs the rounds.
+ *
+ * @param rows What to measure.
+ * @param rounds How many are counted; one more warms up.
+ * @param tell Hears how far it is.
+ * @returns The same rows, in order.
+ */
+export async function measure(
+  rows: readonly Row[],
   rounds: number,
-): Promise<string> {
-  const results = groups.map(({ contenders }) =>
-    contenders.map((): (readonly number[])[] => [])
+  tell: (text: string) => void,
+): Promise<readonly MeasuredRow[]> {
+  const rates = rows.map(({ contenders }) =>
+    contenders.map((): number[] => [])
   );
-  for (let round = -1; round < rounds; round++) { // the first warms up, and is not counted
-    for (const [g, group] of groups.entries()) {
-      for (const [c, contender] of group.contenders.entries()) {
-        const values = await contender.round();
-        if (round >= 0) results[g][c].push(values);
+  for (let round = 0; round <= rounds; round++) {
+    for (const [r, { id, contenders }] of rows.entries()) {
+      tell(`round ${round} of ${rounds}: ${id}`);
+      for (const [c, contender] of contenders.entries()) {
+        const rate = await contender.round();
+        if (round > 0) rates[r][c].push(rate);
       }
     }
   }
-  const width = Math.max(
-    ...groups.flatMap((
-      { name, contenders },
-    ) => [name, ...contenders.map((one) => one.name)])
-      .map(({ length }) => length),
-  );
-  const row = (name: string, cells: readonly string[]) =>
-    `${name.padEnd(width)}${cells.map((cell) => cell.padStart(18)).join("")}`;
-  return groups.map((group, g) => {
-    const limit = results[g][0];
-    const rows = group.contenders.map((contender, c) => {
-      const own = results[g][c];
-      return row(
-        contender.name,
-        phases.map((_, phase) => {
-          const rate = median(own.map((values) => phaseOf(values, phase)));
-          const ratio = median(
-            own.map((values, round) =>
-              phaseOf(values, phase) / phaseOf(limit[round], phase)
-            ),
-          );
-          return `${short(rate)} (${ratio.toFixed(ratio < 0.1 ? 3 : 2)})`;
-        }),
-      );
-    });
-    return [row(group.name, phases.map((phase) => `${phase}/s`)), ...rows].join(
-      "\n",
-    );
-  }).join("\n\n");
+  return rows.map(({ id, contenders }, r) => ({
+    id,
+    rounds,
+    rates: rates[r],
+    reached: contenders.map(({ name }, c) => ({
+      name,
+      rate: spread(rates[r][c]),
+      ofLimit: spread(rates[r][c].map((rate, i) => rate / rates[r][0][i])),
+    })),
+  }));
 }
 
-/** Runs `operation(0)` to `operation(count - 1)` from so many callers, each in turn, and answers how many a second. */
+/**
+ * Runs an operation from so many callers, each of them again when it is done.
+ *
+ * @param count How often in all.
+ * @param callers How many at the same time.
+ * @param operation Gets the number of the call.
+ * @returns How many a second.
+ */
 export async function rate(
   count: number,
   callers: number,
   operation: (index: number) => Promise<unknown>,
 ): Promise<number> {
   let next = 0;
-  const started = performance.now();
+  const started = clock();
   await Promise.all(Array.from({ length: callers }, async () => {
     while (next < count) await operation(next++);
   }));
-  return count / (performance.now() - started) * 1_000;
+  return count / (clock() - started) * 1_000;
 }

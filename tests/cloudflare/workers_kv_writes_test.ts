@@ -222,7 +222,36 @@ describe("WorkersKvTaskStore", () => {
       stale = kept;
       assert.deepEqual(await reader.get("a"), second);
       assert.equal((await store.update("a", {}, 2)).version, 3);
+      assert.deepEqual(
+        (kv.peek(key("a"))!.metadata as { c: number }).c,
+        (kept.metadata as { c: number }).c,
+      );
     }
+  });
+
+  it("reads what it wrote, though another instance gave up the same version", async () => {
+    const kv = new SimulatedKv();
+    const binding = kv.bind();
+    let stale: { value: string; metadata: unknown } | undefined;
+    const store = openKvStore(kv, {
+      binding: {
+        ...binding,
+        getWithMetadata: async (key, type) =>
+          stale ?? await binding.getWithMetadata(key, type),
+      },
+    });
+    const before = openKvStore(kv);
+    await before.create(aRecord("a"));
+    stale = kv.peek(key("a"));
+    kv.disturb = (call) => call === "put" ? "lose the answer" : undefined;
+    const lost = before.update("a", { statusMessage: "given up" }, 1);
+    await failureOf(lost, "ERR_STORE_FAILED");
+    kv.disturb = () => {};
+    const givenUp = kv.peek(key("a"));
+    await kv.clock.advance(1_000);
+    const second = await store.update("a", { statusMessage: "kept" }, 1);
+    stale = givenUp;
+    assert.deepEqual(await store.get("a"), second);
   });
 
   it("does not repeat what KV will never take", async () => {

@@ -23,8 +23,16 @@ export interface DenoKvCheck {
 
 /** How a write ended: it was made, or a check did not hold. */
 export type DenoKvCommit =
-  | { readonly ok: true; readonly versionstamp: string }
-  | { readonly ok: false };
+  | {
+    /** It was made. */
+    readonly ok: true;
+    /** The version that the keys have now. */
+    readonly versionstamp: string;
+  }
+  | {
+    /** A check did not hold, and nothing was changed. */
+    readonly ok: false;
+  };
 
 /** Changes that are made together, or not at all. */
 export interface DenoKvAtomic {

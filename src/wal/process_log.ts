@@ -55,7 +55,11 @@ export interface ProcessLog {
    * @returns Their sequence numbers.
    */
   appendMany(values: ProcessLogValue[]): number[];
-  /** Gives every entry after the checkpoint, in order. */
+  /**
+   * Gives every entry after the checkpoint, in order.
+   *
+   * @returns The entries.
+   */
   replay(): readonly ProcessLogEntry[];
   /**
    * Says that the entries up to a sequence number count no longer.
@@ -65,7 +69,11 @@ export interface ProcessLog {
   checkpoint(seq: number): void;
   /** Removes the entries up to the checkpoint. */
   compact(): void;
-  /** Says how far the log is. */
+  /**
+   * Says how far the log is.
+   *
+   * @returns Its numbers.
+   */
   stats(): ProcessLogStats;
   /** Closes the log. */
   close(): void;

@@ -92,7 +92,8 @@ function memberProblems(
   );
   if (
     kind === "property" && optional && OPTIONS.test(owner.name) &&
-    !foreign && !doc.default && !member.name.startsWith("[")
+    !foreign && !doc.default && !member.signature.endsWith("?: undefined") &&
+    !member.name.startsWith("[")
   ) problems.push("@default is missing");
   const written = doc.default === undefined
     ? undefined

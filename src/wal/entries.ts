@@ -64,9 +64,12 @@ export function appendPut(log: Log, put: Put): Appended {
     taskId,
     rows: rowsOf(parts),
   });
-  const frontBytes = utf8Length(front) + smallBytes;
+  const frontBytes = front.bytes + smallBytes;
   const bytes = frontBytes + bytesOf(parts) + 1;
-  const { segment, offset } = log.add(piecesOf(front + small, parts), bytes);
+  const { segment, offset } = log.add(
+    piecesOf(front.text + small, parts),
+    bytes,
+  );
   const state = new TaskState({
     born,
     version,
@@ -113,9 +116,9 @@ export function appendChange(
     taskId,
     rows,
   });
-  const frontBytes = utf8Length(front) + smallBytes;
+  const frontBytes = front.bytes + smallBytes;
   const bytes = frontBytes + bytesOf(parts) + 1;
-  const place = log.add(piecesOf(front + delta, parts), bytes);
+  const place = log.add(piecesOf(front.text + delta, parts), bytes);
   const refs = refsOf(parts, place.segment, place.offset + frontBytes);
   const all = kept.length === 0 ? refs : [...kept, ...refs];
   const fields = { small, parts: all };
@@ -207,8 +210,8 @@ function appendBare(
     rows: [],
     ...entry,
   });
-  const line = `${head}${body}\n`;
-  const bytes = utf8Length(head) + smallBytes + 1;
+  const line = `${head.text}${body}\n`;
+  const bytes = head.bytes + smallBytes + 1;
   return { ...log.add([line], bytes), bytes };
 }
 

@@ -70,6 +70,11 @@ const KINDS = new Map<number, EntryKind>(
     kind,
   ) => [kind.charCodeAt(0), kind]),
 );
+/** Every byte in hexadecimal digits. */
+const PAIRS: readonly string[] = Array.from(
+  { length: 256 },
+  (_, byte) => byte.toString(16).padStart(2, "0"),
+);
 const SPACE = 0x20;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -82,13 +87,21 @@ export const NEWLINE = 0x0a;
 /** No entry is shorter. */
 export const LEAST_ENTRY_BYTES = 40;
 
+/** A head as it is written. */
+export interface EncodedHead {
+  /** Its text: the body, and a newline, come right behind it. */
+  readonly text: string;
+  /** Its bytes. */
+  readonly bytes: number;
+}
+
 /**
  * Encodes a head.
  *
  * @param head The head.
- * @returns Its text: the body, and a newline, come right behind it.
+ * @returns Its text and its bytes.
  */
-export function encodeHead(head: EntryHead): string {
+export function encodeHead(head: EntryHead): EncodedHead {
   const { kind, sequence, born, version, expiresAt, ended, rows } = head;
   const expires = expiresAt === Infinity ? "-" : expiresAt;
   const id = JSON.stringify(head.taskId);
@@ -104,8 +117,13 @@ export function encodeHead(head: EntryHead): string {
       )
     } `;
   }
-  text = `${utf8Length(text)} ${text}`;
-  return `${toCheck(crc32(text))} ${text}`;
+  const length = utf8Length(text);
+  const digits = `${length}`;
+  text = `${digits} ${text}`;
+  return {
+    text: `${toCheck(crc32(text))} ${text}`,
+    bytes: CHECK_DIGITS + digits.length + 2 + length,
+  };
 }
 
 /**
@@ -302,5 +320,6 @@ export function isHeadBeginning(text: string): boolean {
 }
 
 function toCheck(crc: number): string {
-  return crc.toString(16).padStart(CHECK_DIGITS, "0");
+  return PAIRS[crc >>> 24] + PAIRS[(crc >>> 16) & 0xff] +
+    PAIRS[(crc >>> 8) & 0xff] + PAIRS[crc & 0xff];
 }

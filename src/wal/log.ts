@@ -94,6 +94,8 @@ export class Log {
   readonly #flushes = new FlushTimes();
   #nameCheckedAt = 0;
   #turnEndsAt = 0;
+  /** Is called when entries are settled, once for each write. It must not throw. */
+  onCommit: () => void = () => {};
   #isHeld = false;
   /** Whether something waits that is not held up. */
   #isUrgent = false;
@@ -436,6 +438,7 @@ export class Log {
       this.appended += entries;
     }
     for (const settled of batch.settled) settled();
+    if (entries > 0) this.onCommit();
   }
 
   #fail(batch: Batch, cause: unknown): void {

@@ -82,7 +82,7 @@ export function headerLine(sequence: number, oldest: number): string {
     taskId: "",
     rows: [],
   });
-  return `${head}${body}\n`;
+  return `${head.text}${body}\n`;
 }
 
 /**

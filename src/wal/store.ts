@@ -195,9 +195,11 @@ export class LogTaskStore implements TaskStore {
     const options = this.#options;
     const parts = await openParts(options, disk, this.#abortOpening.signal);
     try {
-      this.#compactions = new CompactionRuns(options, parts, {
+      const compactions = new CompactionRuns(options, parts, {
         copy: (taskId) => copyTask(parts, taskId, this.#stageCopy(parts)),
       });
+      this.#compactions = compactions;
+      parts.log.onCommit = () => compactions.startIfDue();
       this.#takeover = await openTakeover(parts, options, (damage) => {
         if (this.#opened) this.#tell(damage);
       });
@@ -368,7 +370,6 @@ export class LogTaskStore implements TaskStore {
           if (typeof text === "string") parts.reader.keepText(ref, text);
         });
         resolve();
-        this.#compactions!.startIfDue();
       });
     });
   }

@@ -546,7 +546,7 @@ describe("WalTaskStore, segments", () => {
       });
       const bytes = readFileSync(segments[0]);
       assert.equal(bytes.toString("utf8", 0, line.length), line);
-      bytes.write(`${head}${body}\n`);
+      bytes.write(`${head.text}${body}\n`);
       writeFileSync(segments[0], bytes);
       const error = await open(dir).then(() => undefined, (error) => error);
       assert.equal(error?.code, "ERR_STORE_FAILED");

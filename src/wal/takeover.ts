@@ -10,9 +10,11 @@ import {
   FOREIGN_LOG,
   freeTakenName,
   readCheckpoint,
+  refuseAlien,
   takeCheckpoint,
   takeLog,
 } from "./takeover_files.ts";
+import { KnownStates } from "./takeover_known.ts";
 import { TakeoverProgress } from "./takeover_progress.ts";
 import { takeRange } from "./takeover_range.ts";
 import { TakenLog } from "./takeover_taken.ts";
@@ -46,6 +48,7 @@ export class Takeover {
   readonly #options: TakeoverOptions;
   readonly #logs: TakenLog[] = [];
   readonly #progress: TakeoverProgress;
+  readonly #known: KnownStates;
   #polling: Promise<void> = Promise.resolve();
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** Until when the logs are looked at often. */
@@ -55,6 +58,7 @@ export class Takeover {
   private constructor(options: TakeoverOptions, progress: TakeoverProgress) {
     this.#options = options;
     this.#progress = progress;
+    this.#known = new KnownStates(options.dir, options.disk);
   }
 
   /**
@@ -71,13 +75,16 @@ export class Takeover {
     const taken = findTakenLogs(names);
     if (taken.length === 0 && !names.includes(FOREIGN_LOG)) return undefined;
     const progress = await TakeoverProgress.load(dir, names, disk);
-    if (isNew) progress.forgetReads();
     const takeover = new Takeover(options, progress);
     try {
+      if (isNew) {
+        progress.forgetReads();
+        takeover.#known.clear();
+      }
       for (const name of taken) takeover.#add(name);
       await takeover.#pass();
     } catch (error) {
-      takeover.#closeLogs();
+      takeover.#closeFiles();
       throw error;
     }
     takeover.#schedule();
@@ -104,14 +111,13 @@ export class Takeover {
   async #close(): Promise<void> {
     clearTimeout(this.#timer);
     await this.#polling;
-    this.#closeLogs();
+    this.#closeFiles();
   }
 
   #schedule(): void {
     if (this.#closing) return;
     const isFast = performance.now() < this.#fastUntil;
-    // Where the entries are is found again when a log has grown after all.
-    if (!isFast) { for (const log of this.#logs) log.places = undefined; }
+    if (!isFast) this.#known.forget();
     this.#timer = setTimeout(
       () => void this.poll().then(() => this.#schedule()),
       isFast ? FAST_POLL_MS : SLOW_POLL_MS,
@@ -132,12 +138,13 @@ export class Takeover {
         }
         const name = this.#progress.unnamed(names) ??
           freeTakenName([...names, ...this.#progress.names]);
+        await refuseAlien(dir, disk);
         const checkpoint = await readCheckpoint(dir, disk);
         await this.#progress.save(name, { checkpoint });
         await takeLog(dir, name, disk);
         this.#add(name);
       }
-      await this.#takeLog(this.#logs.slice(0, at + 1));
+      await this.#takeLog(this.#logs[at]);
     }
   }
 
@@ -147,10 +154,10 @@ export class Takeover {
     this.#logs.push(new TakenLog(dir, name, progress, disk));
   }
 
-  /** Takes over what the last of some logs holds beyond what was read. */
-  async #takeLog(logs: readonly TakenLog[]): Promise<void> {
+  /** Takes over what a log holds beyond what was read. */
+  async #takeLog(log: TakenLog): Promise<void> {
     const { target, observer } = this.#options;
-    const log = logs.at(-1)!;
+    const known = this.#known;
     const { checkpoint } = log;
     const size = log.file.size();
     if (log.read !== undefined && size === log.seen) return;
@@ -158,10 +165,11 @@ export class Takeover {
       const { read } = log;
       // What is new is taken at once: only its first entries may be done.
       const to = read === undefined ? size : Math.min(size, read + most);
-      const { end, places } = await takeRange({ logs, to, target, observer });
+      const end = await takeRange({ log, known, to, target, observer });
       if (end !== read) {
+        await known.sync();
         await this.#progress.save(log.name, { read: end, checkpoint });
-        log.noteRead(end, places);
+        log.read = end;
         most = RANGE_BYTES;
       } else if (to < size) most *= 2;
       else break;
@@ -170,12 +178,12 @@ export class Takeover {
     this.#fastUntil = performance.now() + FAST_FOR_MS;
   }
 
-  #closeLogs(): void {
-    for (const { file } of this.#logs) {
+  #closeFiles(): void {
+    for (const file of [this.#known, ...this.#logs.map(({ file }) => file)]) {
       try {
         file.close();
       } catch {
-        // It was only read.
+        // What counts is on the disk.
       }
     }
   }

@@ -50,20 +50,13 @@ function numberOf(name: string): number {
 }
 
 /**
- * Gives the log its new name. From then on the other library finds it by its
- * open handle at most, and only to append: to compact it, it would need the
- * name. So what is behind the new name only ever grows.
+ * Looks whether the log is of mcp-durable-tasks.
  *
  * @param dir The directory.
- * @param name The new name.
  * @param disk The file system.
- * @throws {StoreFailedError} `ERR_STORE_FAILED`: the log is of another program.
+ * @throws {StoreFailedError} `ERR_STORE_FAILED`: it is of another program.
  */
-export async function takeLog(
-  dir: string,
-  name: string,
-  disk: Disk,
-): Promise<void> {
+export async function refuseAlien(dir: string, disk: Disk): Promise<void> {
   const path = join(dir, FOREIGN_LOG);
   const file = disk.openToRead(path);
   try {
@@ -75,6 +68,23 @@ export async function takeLog(
   } finally {
     file.close();
   }
+}
+
+/**
+ * Gives the log its new name. From then on the other library finds it by its
+ * open handle at most, and only to append: to compact it, it would need the
+ * name. So what is behind the new name only ever grows.
+ *
+ * @param dir The directory.
+ * @param name The new name.
+ * @param disk The file system.
+ */
+export async function takeLog(
+  dir: string,
+  name: string,
+  disk: Disk,
+): Promise<void> {
+  const path = join(dir, FOREIGN_LOG);
   await retried(() => disk.rename(path, join(dir, name)));
   await disk.syncDir(dir);
 }

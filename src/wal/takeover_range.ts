@@ -2,23 +2,28 @@
 
 import type { TaskRecord } from "../model/record.ts";
 import { isTerminalStatus } from "../model/status.ts";
+import { digestOf, type KnownStates } from "./takeover_known.ts";
 import type { ForeignLine } from "./takeover_lines.ts";
-import { DELETED, type TakenLog } from "./takeover_taken.ts";
+import type { TakenLog } from "./takeover_taken.ts";
 import type {
   ForeignChange,
   ForeignDamage,
   TakeoverObserver,
   TakeoverTarget,
 } from "./takeover_target.ts";
-import { isSameJson, judge } from "./takeover_verdict.ts";
+import { judge } from "./takeover_verdict.ts";
 
+/** In the place of an offset: the last entry of a task deletes it. */
+const DELETED = -1;
 /** Bytes of lines after which changes are handed over. */
 const BATCH_BYTES = 1024 * 1024;
 
 /** What a range is, and who takes it. */
 export interface RangeRequest {
-  /** All logs of the directory up to the one with the range, the oldest first. */
-  readonly logs: readonly TakenLog[];
+  /** The log. The range starts where it was read to. */
+  readonly log: TakenLog;
+  /** What was taken over before. */
+  readonly known: KnownStates;
   /** Where to stop: whole lines up to there are taken. */
   readonly to: number;
   /** The store. */
@@ -34,17 +39,14 @@ interface Step {
 }
 
 /**
- * Takes over a range, from where its log was read: reads it once to learn which
- * entry is the last of each task, and once more to take those. So what is in
- * memory is an offset for each task, and the records of one batch.
+ * Takes over a range: reads it once to learn which entry is the last of each
+ * task, and once more to take those. So what is in memory of a log, however long
+ * it is, is an offset and a digest for each task, and the records of one batch.
  *
  * @param request The range.
- * @returns Where the whole lines of the range end, and where in it the last
- * entry of each task is.
+ * @returns Where the whole lines of the range end.
  */
-export async function takeRange(
-  request: RangeRequest,
-): Promise<{ end: number; places: Map<string, number> }> {
+export async function takeRange(request: RangeRequest): Promise<number> {
   return await new Range(request).take();
 }
 
@@ -61,16 +63,18 @@ class Range {
   /** The last line that cannot be read. */
   #damage: ForeignDamage | undefined;
   #steps: Step[] = [];
+  /** The states that the steps are about, and those that need none. */
+  #states = new Map<string, string | undefined>();
   #bytes = 0;
   #taken = 0;
 
   constructor(request: RangeRequest) {
     this.#request = request;
-    this.#log = request.logs.at(-1)!;
+    this.#log = request.log;
     this.#from = this.#end = this.#log.read ?? 0;
   }
 
-  async take(): Promise<{ end: number; places: Map<string, number> }> {
+  async take(): Promise<number> {
     await this.#survey();
     for await (
       const { line, entry } of this.#log.entries(this.#from, this.#end)
@@ -91,7 +95,7 @@ class Range {
       const file = this.#log.path;
       observer.onEvent({ type: "taken", file, tasks: this.#taken });
     }
-    return { end: this.#end, places: this.#places };
+    return this.#end;
   }
 
   async #survey(): Promise<void> {
@@ -121,7 +125,7 @@ class Range {
       // An opening that was cut short may have taken it before it was done.
       const version = target.version(taskId);
       if (version !== record.version) continue;
-      if (!isSameJson(target.read(taskId), record)) continue;
+      if (!this.#isOurs(taskId, digestOf(record))) continue;
       this.#found.set(taskId, { at: line.offset, version });
     }
   }
@@ -132,18 +136,19 @@ class Range {
     offset: number,
     record?: TaskRecord,
   ): Promise<void> {
-    const { target } = this.#request;
+    const { target, known } = this.#request;
     const version = target.version(taskId);
     const found = this.#found.get(taskId);
-    const known = await this.#knownRecord(taskId);
     const isFound = found !== undefined && found.version === version;
-    const isUntouched = isFound || known !== undefined &&
-        known.version === version && isSameJson(target.read(taskId), known);
+    const digest = record && digestOf(record);
+    const before = (await known.read()).get(taskId);
+    this.#states.set(taskId, digest);
+    const isUntouched = isFound || this.#isOurs(taskId, before);
     const ours = version === undefined ? undefined : { version, isUntouched };
     const theirs = record && {
       version: record.version,
       isOurs: isFound && found.at === offset,
-      isKnown: known !== undefined && isSameJson(known, record),
+      isKnown: digest === before,
     };
     if (
       record && this.#damage && offset < this.#damage.offset &&
@@ -169,31 +174,23 @@ class Range {
     }
   }
 
-  /** The last state of a task that was taken over before this range. */
-  async #knownRecord(taskId: string): Promise<TaskRecord | undefined> {
-    for (const log of this.#request.logs.toReversed()) {
-      const place = (await log.findPlaces()).get(taskId);
-      if (place === undefined) continue;
-      return place === DELETED ? undefined : await log.recordAt(place);
-    }
+  /** Whether our record of a task is the one with a digest. */
+  #isOurs(taskId: string, digest: string | undefined): boolean {
+    if (digest === undefined) return false;
+    const record = this.#request.target.read(taskId);
+    return record !== undefined && digestOf(record) === digest;
   }
 
   /** Tasks of earlier ranges that were not finished: the damaged line may have been about them. */
   async #doubtOlder(doubt: ForeignDamage): Promise<void> {
-    const { target, logs } = this.#request;
-    const seen = new Set(this.#places.keys());
-    for (const log of logs.toReversed()) {
-      for (const [taskId, place] of await log.findPlaces()) {
-        if (seen.has(taskId)) continue;
-        seen.add(taskId);
-        const version = target.version(taskId);
-        if (version === undefined || place === DELETED) continue;
-        const known = await log.recordAt(place);
-        if (!known || isTerminalStatus(known.status)) continue;
-        if (!isSameJson(target.read(taskId), known)) continue;
-        const change = { taskId, expected: version, record: known, doubt };
-        this.#push(doubt.offset, change);
-      }
+    const { target, known } = this.#request;
+    for (const [taskId, digest] of await known.read()) {
+      if (this.#places.has(taskId) || digest === undefined) continue;
+      const record = target.read(taskId);
+      if (!record || isTerminalStatus(record.status)) continue;
+      if (digestOf(record) !== digest) continue;
+      const { version: expected } = record;
+      this.#push(doubt.offset, { taskId, expected, record, doubt });
     }
   }
 
@@ -203,7 +200,7 @@ class Range {
 
   /** Hands changes over, and judges anew where somebody was faster. */
   async #flush(): Promise<void> {
-    const { target } = this.#request;
+    const { target, known } = this.#request;
     this.#bytes = 0;
     while (this.#steps.length > 0) {
       const steps = this.#steps;
@@ -221,6 +218,8 @@ class Range {
       this.#taken += taken.size;
       again.forEach((step) => this.#judgeAnew(step));
     }
+    await known.note(this.#states);
+    this.#states = new Map();
   }
 
   #judgeAnew({ change, offset }: Step): void {
@@ -232,7 +231,7 @@ class Range {
       this.#push(offset, change);
     } else if (version === undefined) {
       if (record) this.#push(offset, { taskId, record, doubt });
-    } else if (record && !doubt && !isSameJson(target.read(taskId), record)) {
+    } else if (record && !doubt && !this.#isOurs(taskId, digestOf(record))) {
       this.#conflict(taskId, offset, version, record.version);
     }
   }

@@ -1,14 +1,10 @@
 /** A log that has its new name, and what is known of it. */
 
 import { join } from "node:path";
-import type { TaskRecord } from "../model/record.ts";
 import type { Disk, DiskFile } from "./disk.ts";
 import { ForeignDecoder, type ForeignEntry } from "./takeover_entry.ts";
 import { type ForeignLine, readLines } from "./takeover_lines.ts";
 import type { LogProgress } from "./takeover_progress.ts";
-
-/** In the place of an offset: the last entry of a task deletes it. */
-export const DELETED = -1;
 
 /** An entry in its line. */
 export interface PlacedEntry {
@@ -34,11 +30,6 @@ export class TakenLog {
   read: number | undefined;
   /** How long it was when it was last looked at. */
   seen = 0;
-  /**
-   * Where the last entry of each task is, of what was read; `undefined` if it
-   * is not known at present.
-   */
-  places: Map<string, number> | undefined;
 
   /**
    * @param dir The directory.
@@ -56,7 +47,6 @@ export class TakenLog {
     this.path = join(dir, name);
     this.read = read;
     this.checkpoint = checkpoint;
-    this.places = read ? undefined : new Map();
     this.file = disk.openToRead(this.path);
   }
 
@@ -81,43 +71,6 @@ export class TakenLog {
         if (entry && "seq" in entry) isDone &&= entry.seq <= this.checkpoint;
         yield { line, entry, isDone };
       }
-    }
-  }
-
-  /**
-   * Notes that a range was taken over.
-   *
-   * @param end Where it ends.
-   * @param places Where the last entry of each of its tasks is.
-   */
-  noteRead(end: number, places: Map<string, number>): void {
-    this.read = end;
-    if (this.places?.size === 0) this.places = places;
-    else places.forEach((place, taskId) => this.places?.set(taskId, place));
-  }
-
-  /** Reads once more what was read, to know where the entries are. */
-  async findPlaces(): Promise<Map<string, number>> {
-    if (this.places) return this.places;
-    const places = new Map<string, number>();
-    for await (
-      const { line, entry, isDone } of this.entries(0, this.read ?? 0)
-    ) {
-      if (!entry || "problem" in entry || isDone) continue;
-      places.set(entry.taskId, entry.record ? line.offset : DELETED);
-    }
-    return this.places = places;
-  }
-
-  /**
-   * Reads a record.
-   *
-   * @param offset Where its line starts.
-   * @returns The record.
-   */
-  async recordAt(offset: number): Promise<TaskRecord | undefined> {
-    for await (const { entry } of this.entries(offset, this.file.size())) {
-      return entry && "record" in entry ? entry.record : undefined;
     }
   }
 }

@@ -61,33 +61,3 @@ export function judge(
   if (!ours.isUntouched) return theirs.isKnown ? "keep" : "conflict";
   return theirs.version > ours.version ? "replace" : "recreate";
 }
-
-/**
- * Tells whether two values are the same JSON, in whatever order their keys
- * are. It does not recurse: a record may be nested deeply.
- *
- * @param left Plain JSON.
- * @param right Plain JSON.
- * @returns Whether they are equal.
- */
-export function isSameJson(left: unknown, right: unknown): boolean {
-  const pairs: [unknown, unknown][] = [[left, right]];
-  for (let pair = pairs.pop(); pair; pair = pairs.pop()) {
-    const [a, b] = pair;
-    if (a === b) continue;
-    if (
-      typeof a !== "object" || typeof b !== "object" || a === null ||
-      b === null || Array.isArray(a) !== Array.isArray(b)
-    ) return false;
-    const keys = Object.keys(a);
-    if (keys.length !== Object.keys(b).length) return false;
-    for (const key of keys) {
-      if (!Object.hasOwn(b, key)) return false;
-      pairs.push([
-        (a as Record<string, unknown>)[key],
-        (b as Record<string, unknown>)[key],
-      ]);
-    }
-  }
-  return true;
-}

@@ -8,7 +8,7 @@
  */
 
 import assert from "node:assert/strict";
-import { appendFileSync, existsSync, readdirSync } from "node:fs";
+import { appendFileSync, existsSync, readdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import fc from "fast-check";
@@ -33,7 +33,7 @@ type Command =
     readonly calls: number;
     readonly changes: number;
   }
-  | { readonly does: "race" };
+  | { readonly does: "race" | "rollBack" };
 
 const id = fc.constantFrom(...IDS);
 const budget = {
@@ -57,7 +57,10 @@ const command: fc.Arbitrary<Command> = fc.oneof(
       ...budget,
     }),
   },
-  { weight: 1, arbitrary: fc.record({ does: fc.constant("race") }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ does: fc.constantFrom("race", "rollBack") }),
+  },
 ) as fc.Arbitrary<Command>;
 
 /** What happens, and what is known of it. */
@@ -134,6 +137,8 @@ class World {
       case "pollCrash":
         await this.#cutShort(one, async () => await this.#takeover?.poll());
         return await this.#restart();
+      case "rollBack":
+        return await this.#rollBack();
       case "race": {
         const finish = this.#old.beginCompact();
         await this.#restart();
@@ -142,6 +147,22 @@ class World {
         return;
       }
     }
+  }
+
+  /** The host goes back to the old release, with the files that it has left. */
+  async #rollBack(): Promise<void> {
+    const path = (name: string) => join(this.#dir, name);
+    const names = readdirSync(this.#dir);
+    const logs = names.filter((name) => name.startsWith("wal.jsonl"));
+    if (logs.length !== 1 || logs[0] === "wal.jsonl") return;
+    await this.#close();
+    this.#old.wal.close();
+    renameSync(path(logs[0]), path("wal.jsonl"));
+    const checkpoint = logs[0].replace("jsonl", "checkpoint");
+    if (names.includes(checkpoint) && !names.includes("wal.checkpoint")) {
+      renameSync(path(checkpoint), path("wal.checkpoint"));
+    }
+    this.#old = new OldProcess(this.#dir);
   }
 
   #oldPut(id: string): void {
@@ -256,7 +277,7 @@ describe("Takeover", () => {
         (commands) => withTempDir((dir) => new World(dir).run(commands)),
       ),
       {
-        numRuns: Number(process.env.FC_RUNS ?? 150),
+        numRuns: Number(process.env.FC_RUNS ?? 100),
         ...process.env.FC_SEED && { seed: Number(process.env.FC_SEED) },
       },
     ));

@@ -140,6 +140,7 @@ export class Model {
     if (!known) {
       known = { states: [ABSENT], acknowledged: 0, open: [], settled: 0 };
       this.#tasks.set(taskId, known);
+      this.#changed();
     }
     return known;
   }

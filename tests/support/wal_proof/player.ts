@@ -6,6 +6,7 @@ import {
   type TaskRecord,
   type TaskStore,
 } from "../../../mod.ts";
+import { PAYLOAD_FIELDS } from "../../../src/model/record.ts";
 import { LogTaskStore } from "../../../src/wal/store.ts";
 import { CREATED_MS } from "../records.ts";
 import { ABSENT, Model, textOf } from "./model.ts";
@@ -19,8 +20,8 @@ import {
 } from "./script.ts";
 import type { SimDisk } from "./sim_disk.ts";
 
-/** The payloads that a head is without. */
-const PAYLOADS = ["inputRequests", "inputResponses", "result", "error"];
+/** The fields that a head is without. */
+const PAYLOADS: ReadonlySet<string> = new Set(PAYLOAD_FIELDS);
 
 /** A store with what it may have beyond the five methods. */
 type PlayedStore = TaskStore & Pick<LogTaskStore, "compact">;
@@ -350,6 +351,6 @@ function parse(state: string): TaskRecord {
 
 function headOf(record: TaskRecord): TaskRecord {
   return Object.fromEntries(
-    Object.entries(record).filter(([key]) => !PAYLOADS.includes(key)),
+    Object.entries(record).filter(([key]) => !PAYLOADS.has(key)),
   ) as unknown as TaskRecord;
 }

@@ -2,7 +2,7 @@
  * Checks the committed documents and what runs the project's tasks: `deno run -A tools/check_documents.ts`.
  *
  * Links lead somewhere, anchors too; each task and each test that is named is one; each block of code runs
- * in a test, is a quotation of a file that does, or is data.
+ * in a test, is a quotation of a file that does, or is data; each example says what it is.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, statSync } from "node:fs";
@@ -51,5 +51,13 @@ const problems = files.flatMap((file) => {
     ...isDocument ? checkNamedTests(file, text, project.read) : [],
   ];
 });
+const examples = new Set(
+  files.map((file) => /^examples\/[^/]+\//.exec(file)?.[0]).filter(Boolean),
+);
+for (const example of examples) {
+  if (!known.has(`${example}README.md`)) {
+    problems.push(`${example}: there is no README.md that says what it is`);
+  }
+}
 for (const problem of problems) console.error(problem);
 process.exitCode = problems.length ? 1 : 0;

@@ -83,10 +83,10 @@ export async function makeExampleProject(
     join(own, "package.json"),
     JSON.stringify({ name: OWN_NAME, type: "module", exports: entries }),
   );
-  for (const scope of ["@modelcontextprotocol", "@opentelemetry"]) {
+  for (const name of ["@modelcontextprotocol", "@opentelemetry", "zod"]) {
     await symlink(
-      fileURLToPath(new URL(`node_modules/${scope}`, ROOT)),
-      join(folder, "node_modules", scope),
+      fileURLToPath(new URL(`node_modules/${name}`, ROOT)),
+      join(folder, "node_modules", name),
       "dir",
     );
   }

@@ -35,6 +35,8 @@ const FOLDERS: Readonly<Record<string, (runtime: RuntimeName) => boolean>> = {
   "tests/packed/": (runtime) => runtime === "deno",
   // Deno bundles the Worker, and starts workerd itself.
   "tests/examples/worker_": (runtime) => runtime === "deno",
+  // Deno Deploy is Deno.
+  "tests/examples/deno_kv_": (runtime) => runtime === "deno",
   // Deno starts the other runtimes itself.
   "tests/crash/deno_kv_runtimes_": (runtime) => runtime === "deno",
   "tests/crash/wal_runtimes_": (runtime) => runtime === "deno",

@@ -83,6 +83,7 @@ export class WalTaskStore implements TaskStore {
    * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: an option is wrong.
    * @throws {StoreLockedError} `ERR_STORE_LOCKED`: another store has the directory open.
    * @throws {StoreFailedError} `ERR_STORE_FAILED`: the directory or the log cannot be used; the cause says why.
+   * @throws {StoreDamagedError} `ERR_STORE_DAMAGED`: `takeover.json` is damaged, so that it cannot be told what was taken over before.
    */
   static async open(
     options: WalTaskStoreOptions | ProcessLogTaskStoreOptions,

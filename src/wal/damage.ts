@@ -73,6 +73,8 @@ export class Damages {
   readonly #disk: Disk;
   readonly #all: Damage[] = [];
   readonly #byTask = new Map<string, Damage>();
+  /** The copies that are being made. */
+  readonly #copying = new Map<Damage, Promise<void>>();
 
   /**
    * @param dir The directory of the store.
@@ -140,9 +142,25 @@ export class Damages {
    *
    * @param damage The damage.
    */
-  async copyAside(damage: Damage): Promise<void> {
-    const { segment, bytes, offset, copy } = damage;
-    if (!segment || bytes === 0 || copy !== undefined) return;
+  copyAside(damage: Damage): Promise<void> {
+    const { segment, bytes, copy } = damage;
+    if (!segment || bytes === 0 || copy !== undefined) return Promise.resolve();
+    let copying = this.#copying.get(damage);
+    if (!copying) {
+      copying = this.#copy(damage, segment)
+        .finally(() => this.#copying.delete(damage));
+      this.#copying.set(damage, copying);
+    }
+    return copying;
+  }
+
+  /** Waits for the copies that are being made. */
+  async idle(): Promise<void> {
+    await Promise.allSettled(this.#copying.values());
+  }
+
+  async #copy(damage: Damage, segment: Segment): Promise<void> {
+    const { bytes, offset } = damage;
     const dir = join(this.#dir, DAMAGED_DIR);
     this.#disk.makeDir(dir);
     const name = `${basename(segment.path, ".log")}-${offset}.bin`;

@@ -107,6 +107,7 @@ export class StoreParts {
   async close(): Promise<void> {
     try {
       await this.log.idle();
+      await this.damages.idle();
       closeAll(this.log, this.files);
     } finally {
       this.#lock.release();

@@ -24,7 +24,8 @@ import { KvTaskStore } from "./workers_kv_store.ts";
  * - **Other instances read late**: a task that was just created may be unknown
  *   to them, and its progress and its end a minute old.
  * - **A write of a task takes up to a second**, since KV takes one a second for
- *   each key. A worker that reports progress more often waits for it.
+ *   each key. A worker that awaits its progress goes no faster; reports that are
+ *   not awaited are merged.
  * - **`create()` refuses the ids that this instance knows**, and no others.
  *   Ids of the engine are never the same.
  *

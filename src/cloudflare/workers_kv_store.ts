@@ -69,6 +69,7 @@ export class KvTaskStore implements TaskStore {
       durable: true,
       compareAndSwap: false,
       reads: "eventual",
+      minWriteIntervalMs,
       maxRecordBytes,
     });
   }

@@ -26,6 +26,7 @@ import {
 import type { LiveTasks } from "./live_tasks.ts";
 import type { TaskWriter } from "./mutate.ts";
 import type { ResolvedOptions } from "./options.ts";
+import { ProgressReports } from "./progress_reports.ts";
 import { quiet } from "./quiet.ts";
 
 /** What a progress report may change besides the message. */
@@ -57,7 +58,8 @@ export interface TaskHandle {
   readonly signal: AbortSignal;
   /**
    * Reports progress. It may be left un-awaited: a rejection is then no
-   * unhandled one.
+   * unhandled one. On a store that takes few writes (its trait
+   * `minWriteIntervalMs`), reports that wait for the same write are merged.
    *
    * @param statusMessage What the client reads, at most
    * `limits.maxStatusMessageLength` long.
@@ -143,24 +145,34 @@ export function createHandle(
   const { limits } = options;
   const held = live.hold(taskId);
 
-  const end = (operation: string, outcome: TaskPatch) =>
-    writer.changeByHead(taskId, operation, (head) => {
+  const end = (operation: string, outcome: TaskPatch) => {
+    reports?.seal();
+    return writer.changeByHead(taskId, operation, (head) => {
       refuseTerminal(head);
       return { patch: { ...outcome, ...NO_INPUT }, result: nothing };
     });
+  };
+
+  const write = (take: () => TaskPatch) =>
+    writer.changeByHead(taskId, "report progress", (head) => {
+      refuseTerminal(head);
+      return { patch: take(), result: nothing };
+    });
+  const { minWriteIntervalMs = 0 } = options.store.traits ?? {};
+  const reports = minWriteIntervalMs > 0
+    ? new ProgressReports(write)
+    : undefined;
 
   const progress = async (statusMessage: string, patch: ProgressPatch = {}) => {
     const change = parseProgress(statusMessage, patch, limits);
-    await writer.changeByHead(taskId, "report progress", (head) => {
-      refuseTerminal(head);
-      return { patch: change, result: nothing };
-    });
+    await (reports ? reports.report(change) : write(() => change));
   };
 
   const requestInput = async (
     requests: Readonly<Record<string, InputRequest>>,
   ) => {
     const parsed = parseInputRequests(requests, limits);
+    reports?.seal();
     const waiter = await live.reserveWaiter(() =>
       writer.change(taskId, "request input", (record) => {
         refuseTerminal(record);
@@ -175,12 +187,14 @@ export function createHandle(
     return await waiter.answers;
   };
 
-  const resumeInput = () =>
-    writer.change(taskId, "resume input", (record) => {
+  const resumeInput = () => {
+    reports?.seal();
+    return writer.change(taskId, "resume input", (record) => {
       refuseTerminal(record);
       const take = takeAnswers(record, (key) => live.isSpokenFor(taskId, key));
       return { patch: take?.patch, silent: true, result: () => take?.answers };
     });
+  };
 
   const complete = async (result: JsonObject) => {
     const { maxDepth } = limits;

@@ -58,6 +58,14 @@ export interface TaskStoreTraits {
    */
   readonly reads?: "latest" | "eventual";
   /**
+   * How long a record rests between two writes, in milliseconds: a write that
+   * comes sooner waits for it. The engine then merges the reports of progress
+   * that wait for the same write.
+   *
+   * @default 0
+   */
+  readonly minWriteIntervalMs?: number;
+  /**
    * The largest record that the store takes, in bytes of its JSON in UTF-8. The
    * engine refuses what is larger before it gets here; so does the store (S7).
    * A store takes 64 KiB at least.

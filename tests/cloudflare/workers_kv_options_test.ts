@@ -67,11 +67,13 @@ describe("new WorkersKvTaskStore()", () => {
     const { traits } = new WorkersKvTaskStore(new SimulatedKv().bind(), {
       ...accept,
       maxRecordBytes: 26_214_400,
+      minWriteIntervalMs: 1_100,
     });
     assert.deepEqual(traits, {
       durable: true,
       compareAndSwap: false,
       reads: "eventual",
+      minWriteIntervalMs: 1_100,
       maxRecordBytes: 26_214_400,
     });
     assert.ok(Object.isFrozen(traits));

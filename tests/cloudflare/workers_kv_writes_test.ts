@@ -93,13 +93,17 @@ describe("WorkersKvTaskStore", () => {
     });
     const { taskId } = await tasks.createTask({ ttlMs: 900_000 });
     const worker = tasks.handle(taskId);
-    const reports = Array.from(
-      { length: 12 },
-      (_, i) => worker.progress(`${i + 1} of 12`),
-    );
+    const started = kv.clock.now();
+    const reports = Array.from({ length: 500 }, async (_, i) => {
+      await worker.progress(`${i + 1} of 500`);
+      const { statusMessage = "" } = stored(kv, taskId)!;
+      assert.ok(Number.parseInt(statusMessage as string) > i);
+    });
     await Promise.all([...reports, worker.complete({ answer: 42 })]);
     assert.equal(stored(kv, taskId)!.status, "completed");
-    assert.equal(kv.calls.refused, 0);
+    // The creation, all reports, and the end.
+    assert.deepEqual([kv.calls.put, kv.calls.refused], [3, 0]);
+    assert.equal(kv.clock.now() - started, 2_000);
     await tasks.close();
   });
 

@@ -27,6 +27,10 @@ const TRAITS: Readonly<
     '"latest" or "eventual"',
     (value) => value === "latest" || value === "eventual",
   ],
+  minWriteIntervalMs: [
+    "a number of 0 or more",
+    (value) => Number.isFinite(value) && (value as number) >= 0,
+  ],
   maxRecordBytes: [
     "a whole number of 65,536 or more",
     (value) => Number.isSafeInteger(value) && (value as number) >= 65_536,
@@ -106,11 +110,12 @@ export const WHOLE_CASES: readonly ConformanceCase[] = defineCases([
           brief(given[name]),
         );
       }
-      const copy = (traits: TaskStoreTraits): TaskStoreTraits => {
-        const { durable, writers, compareAndSwap, reads, maxRecordBytes } =
-          traits;
-        return { durable, writers, compareAndSwap, reads, maxRecordBytes };
-      };
+      const copy = (traits: TaskStoreTraits): TaskStoreTraits =>
+        Object.fromEntries(
+          Object.keys(TRAITS).map((
+            name,
+          ) => [name, traits[name as keyof TaskStoreTraits]]),
+        );
       const before = copy(traits);
       await bare.create(conformanceRecord());
       await bare.close();

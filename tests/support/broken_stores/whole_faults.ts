@@ -43,6 +43,10 @@ export const WHOLE_FAULTS: readonly BrokenStore[] = [
     ...SHARED,
     durable: 1 as unknown as boolean,
   }),
+  broken("says minWriteIntervalMs: -1", ["traits"], SoundStore, {
+    ...SHARED,
+    minWriteIntervalMs: -1,
+  }),
   broken('says reads: "soon"', ["traits"], SoundStore, {
     ...SHARED,
     reads: "soon" as unknown as "latest",

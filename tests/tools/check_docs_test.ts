@@ -33,7 +33,8 @@ function read(files: Readonly<Record<string, string>>): Library {
 /** What is wrong with a module that has a doc of its own; without the places. */
 function problems(source: string, other = "export {};"): string[] {
   const library = read({
-    "mod.ts": `/** A module.\n *\n * @module\n */\n\n${source}`,
+    "mod.ts":
+      `/**\n * A module.\n *\n * \`\`\`ts\n * run();\n * \`\`\`\n *\n * @module\n */\n\n${source}`,
     "other.ts": other,
   });
   return checkDocs(library, ERRORS).map((problem) =>
@@ -157,6 +158,10 @@ class AError extends Error {}`,
   it("finds a module without a doc", () => {
     assert.deepEqual(checkDocs(read({ "mod.ts": "export {};" }), ERRORS), [
       ".: its module is not documented",
+    ]);
+    const source = "/**\n * A module.\n *\n * @module\n */\nexport {};";
+    assert.deepEqual(checkDocs(read({ "mod.ts": source }), ERRORS), [
+      ".: its module has no example that runs",
     ]);
   });
 

@@ -119,6 +119,9 @@ export function checkDocs(library: Library, errors: ErrorTable): string[] {
   const problems = new Set<string>();
   for (const entry of library.entries) {
     if (!entry.doc) problems.add(`${entry.name}: its module is not documented`);
+    else if (!/^```ts$/m.test(entry.doc)) {
+      problems.add(`${entry.name}: its module has no example that runs`);
+    }
     for (const symbol of entry.symbols) {
       const at = `${symbol.file}:${symbol.line}: ${symbol.name}`;
       if (symbol.kind !== "function" && !symbol.doc.text) {

@@ -37,6 +37,7 @@ export const soakKills: Part = async ({ dir, seed, say }) => {
     killed.set(name, (killed.get(name) ?? 0) + report.kills);
     acknowledged += report.acknowledged;
     open += report.open;
+    if (series % 10 === 9) say(`${(series + 1) * SERIES} processes killed`);
     for (const violation of report.violations) {
       violations.push(`${name}, series ${series}: ${violation}`);
     }

@@ -4,7 +4,7 @@ import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { realDisk } from "../../../src/wal/disk.ts";
 import { LogTaskStore } from "../../../src/wal/store.ts";
-import { type ChildOptions, startChild } from "../child.ts";
+import { type Child, type ChildOptions, startChild } from "../child.ts";
 import { removeDir } from "../wal_dir.ts";
 import { END_MS, historyOf, recordOf } from "../wal_history.ts";
 import { textOf } from "./model.ts";
@@ -71,7 +71,11 @@ export async function killProcesses(options: KillOptions): Promise<KillReport> {
       args: ["run", log, `${fsync}`, `run${kill}`],
       command,
     });
-    const about = await untilRandomMoment(child, random);
+    const about = await untilRandomMoment(
+      child,
+      random,
+      fsync ? 300 : 1_500,
+    );
     const { signal } = await child.kill();
     if (signal !== "SIGKILL") {
       report.violations.push(`the child ended by itself: ${child.stderr()}`);
@@ -89,8 +93,9 @@ export async function killProcesses(options: KillOptions): Promise<KillReport> {
 
 /** Every fourth is killed at its opening, the others after some operations or some time. */
 async function untilRandomMoment(
-  child: ReturnType<typeof startChild>,
+  child: Child,
   random: Random,
+  mostLines: number,
 ): Promise<string> {
   await child.line(() => true);
   const dice = random(4);
@@ -100,7 +105,7 @@ async function untilRandomMoment(
     await new Promise((resolve) => setTimeout(resolve, ms));
     return `after ${ms} ms`;
   }
-  const lines = 2 + random(1_500);
+  const lines = 2 + random(mostLines);
   await child.line(() => child.lines.length >= lines);
   return `after ${lines} lines`;
 }

@@ -15,8 +15,8 @@ import { SegmentScan } from "./scan.ts";
 import type { Segment, SegmentFiles } from "./segment.ts";
 
 /** A slice of work ends after so many bytes, or so many milliseconds. */
-const SLICE_BYTES = 256 * 1024;
-const SLICE_MS = 3;
+const SLICE_BYTES = 128 * 1024;
+const SLICE_MS = 2;
 
 /** What the compactor works on. */
 export interface CompactorParts {

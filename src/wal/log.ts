@@ -16,7 +16,7 @@ const WRITE_BYTES = 4 * 1024 * 1024;
 /** A segment that is no longer has no entry. */
 const MOST_HEADER_BYTES = 200;
 /** How long writes may follow each other before everything else has its turn, in milliseconds. */
-const TURN_MS = 5;
+const TURN_MS = 3;
 /** How often it is looked whether the file still has its name, in milliseconds. */
 const NAME_CHECK_MS = 25;
 

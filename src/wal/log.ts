@@ -89,6 +89,10 @@ export class Log {
   #draining: Promise<void> | undefined;
   /** Where the file of the active segment has to be cut before it is written to. */
   #cutAt: number | undefined;
+  /** Whether it was cut, and not flushed since: what was cut may come back. */
+  #isCut = false;
+  /** A segment that could not be begun. It has to be gone for good before its sequence numbers are used. */
+  #leftover: Segment | undefined;
   /** Why nothing is written any more. */
   #refusal: { readonly cause: unknown } | undefined;
   readonly #flushes = new FlushTimes();
@@ -307,7 +311,7 @@ export class Log {
   };
 
   #canWriteNow(batch: Batch): boolean {
-    if (batch.isFirst && !this.#refusal) return false;
+    if ((batch.isFirst || this.#leftover) && !this.#refusal) return false;
     return !this.#options.fsync || batch.bytes === 0 ||
       (batch.entries === 1 && this.#queue.length === 1 &&
         this.#flushes.areShort);
@@ -321,6 +325,7 @@ export class Log {
     let failed: { readonly cause: unknown } | undefined;
     try {
       if (batch.isFirst) await this.#startSegment(batch);
+      else if (this.#leftover) await this.#removeLeftover(this.#leftover);
       this.#write(batch);
       if (this.#options.fsync && batch.bytes > 0) await this.#flush(batch);
     } catch (cause) {
@@ -340,9 +345,10 @@ export class Log {
   async #startSegment(batch: Batch): Promise<void> {
     this.#refuseIfUnsure();
     if (this.#cutAt !== undefined) this.#cut();
-    if (this.#active && !this.#options.fsync) {
+    if (this.#active && (!this.#options.fsync || this.#isCut)) {
       try {
         await this.#active.file!.sync();
+        this.#isCut = false;
       } catch (cause) {
         this.#refusal = { cause };
         throw cause;
@@ -353,6 +359,13 @@ export class Log {
     segment.file = file;
     // What an attempt that failed has left.
     if (file.size() > 0) file.truncate(0);
+  }
+
+  async #removeLeftover({ path }: Segment): Promise<void> {
+    const { disk, dir, fsync } = this.#options;
+    disk.remove(path);
+    if (fsync) await disk.syncDir(dir);
+    this.#leftover = undefined;
   }
 
   #write(batch: Batch): void {
@@ -422,13 +435,16 @@ export class Log {
       this.#refusal = { cause };
       throw cause;
     }
-    if (!isFirst) this.#flushes.add(performance.now() - start);
+    if (isFirst) return;
+    this.#isCut = false;
+    this.#flushes.add(performance.now() - start);
   }
 
   #commit(batch: Batch): void {
     const { segment, isFirst, bytes, entries } = batch;
     if (bytes > 0) {
       if (isFirst) {
+        this.#leftover = undefined;
         if (this.#active) this.#files.keep(this.#active);
         this.#active = segment;
         this.segments.push(segment);
@@ -445,6 +461,7 @@ export class Log {
     const queued = this.#queue.splice(0);
     const active = this.#active;
     if (batch.isFirst) {
+      this.#leftover = batch.segment;
       discard(this.#options.disk, batch.segment);
     } else if (batch.bytes > 0) {
       this.#cutAt = batch.offset;
@@ -477,6 +494,7 @@ export class Log {
   #cut(): void {
     this.#active!.file!.truncate(this.#cutAt!);
     this.#cutAt = undefined;
+    this.#isCut = true;
   }
 
   /** A file that somebody has deleted takes every write, and is gone after a restart: it gets its name again. */

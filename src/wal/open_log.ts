@@ -35,7 +35,8 @@ interface Progress {
 }
 
 /**
- * Reads every segment of a directory. It cuts a torn tail, and writes nothing else.
+ * Reads every segment of a directory. It cuts a torn tail and flushes, and writes
+ * nothing else.
  *
  * @param dir The directory.
  * @param disk The file system.
@@ -69,6 +70,9 @@ export async function readLog(
       } else {
         if (file.size() > end) file.truncate(end);
         segment.size = end;
+        // What is served from now on is not lost any more, and what was cut does
+        // not come back: a process that was killed may have left it unflushed.
+        await file.sync();
         isLastOpen = damages.all.length === known;
         if (isLastOpen) segment.file = file;
       }

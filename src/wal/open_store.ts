@@ -140,6 +140,7 @@ export async function openParts(
     const reader = new Reader(files);
     const damages = new Damages(dir, disk);
     const { found, states } = await readLog(dir, disk, reader, damages);
+    if (fsync) await disk.syncDir(dir);
     const records = new Records(states);
     const segmentBytes = () =>
       options.segmentBytes ??

@@ -34,7 +34,7 @@ export class MemoryDisk implements Disk {
       readNow,
       truncate: (size) => this.files.set(name, bytes().subarray(0, size)),
       write: no,
-      sync: no,
+      sync: () => Promise.resolve(),
       syncNow: no,
       hasName: () => true,
       close: () => {},

@@ -28,6 +28,9 @@ export const READ: Sight = { committed: false, visible: false, whole: true };
 /** A head that was read. */
 export const READ_HEAD: Sight = { ...READ, whole: false };
 
+/** Most tasks have nobody who waits or listens: it is for all of them. */
+const NOBODY: readonly never[] = [];
+
 /**
  * One task in this process. Records come in as they are seen, in any order and
  * as often as one likes; what follows from them happens once.
@@ -36,11 +39,9 @@ export class LiveTask {
   /** The task. */
   readonly taskId: string;
   /** Calls that wait for answers. */
-  readonly waiters: Set<Waiter> = new Set();
+  waiters: readonly Waiter[] = NOBODY;
   /** Listeners on changes. */
-  readonly subscriptions: Set<Subscription> = new Set();
-  /** Keys whose answers a waiter in this process got. */
-  readonly deliveredKeys: Set<string> = new Set();
+  subscriptions: readonly Subscription[] = NOBODY;
   /** Whether a handle was made, so that the signal has to be kept. */
   held = false;
   /** How many of its waiters are in the totals. */
@@ -48,6 +49,8 @@ export class LiveTask {
   /** How many of its listeners are in the totals. */
   countedListeners = 0;
 
+  /** Keys whose answers a waiter in this process got. */
+  #deliveredKeys: Set<string> | undefined;
   /** Made when somebody asks for the signal: most handles are never asked. */
   #controller: AbortController | undefined;
   #stopped: { readonly reason: unknown } | undefined;
@@ -67,6 +70,36 @@ export class LiveTask {
       if (this.#stopped) this.#controller.abort(this.#stopped.reason);
     }
     return this.#controller.signal;
+  }
+
+  /**
+   * Adds a call that waits for answers.
+   *
+   * @param waiter The call.
+   */
+  addWaiter(waiter: Waiter): void {
+    if (this.waiters.length === 0) this.waiters = [];
+    (this.waiters as Waiter[]).push(waiter);
+  }
+
+  /**
+   * Adds a listener.
+   *
+   * @param subscription The listener.
+   */
+  subscribe(subscription: Subscription): void {
+    if (this.subscriptions.length === 0) this.subscriptions = [];
+    (this.subscriptions as Subscription[]).push(subscription);
+  }
+
+  /**
+   * Takes a listener away.
+   *
+   * @param subscription The listener.
+   */
+  unsubscribe(subscription: Subscription): void {
+    const at = this.subscriptions.indexOf(subscription);
+    if (at >= 0) (this.subscriptions as Subscription[]).splice(at, 1);
   }
 
   /** The newest version that was seen; 0 before the first. */
@@ -95,19 +128,19 @@ export class LiveTask {
   lacks(record: TaskRecord, sight: Sight): boolean {
     if (sight.whole) return false;
     const { status, version } = record;
-    const isHeard = this.subscriptions.size > 0;
+    const isHeard = this.subscriptions.length > 0;
     if (sight.committed) {
       return isHeard && sight.visible && status === "input_required";
     }
     if (version === this.version) return this.wantsRecord;
     if (version < this.version) return false;
     return isHeard && !isEmpty(status) ||
-      this.waiters.size > 0 && !isTerminalStatus(status);
+      this.waiters.length > 0 && !isTerminalStatus(status);
   }
 
   /** Whether somebody listens, and it is not known what there is to be told of. */
   get wantsRecord(): boolean {
-    return this.subscriptions.size > 0 && this.#isPartial;
+    return this.subscriptions.length > 0 && this.#isPartial;
   }
 
   /** Whether the newest version that was seen is not known as a whole. */
@@ -118,8 +151,8 @@ export class LiveTask {
 
   /** Whether nobody is interested any more. */
   get idle(): boolean {
-    return !this.held && this.waiters.size === 0 &&
-      this.subscriptions.size === 0;
+    return !this.held && this.waiters.length === 0 &&
+      this.subscriptions.length === 0;
   }
 
   /**
@@ -129,11 +162,8 @@ export class LiveTask {
    * @returns Whether one waits for it, or has got it.
    */
   isSpokenFor(key: string): boolean {
-    if (this.deliveredKeys.has(key)) return true;
-    for (const waiter of this.waiters) {
-      if (waiter.keys.includes(key)) return true;
-    }
-    return false;
+    return this.#deliveredKeys?.has(key) ||
+      this.waiters.some(({ keys }) => keys.includes(key));
   }
 
   /**
@@ -145,11 +175,7 @@ export class LiveTask {
    * @returns Whether the task has ended.
    */
   see(record: TaskRecord, sight: Sight): boolean {
-    for (const waiter of this.waiters) {
-      if (!waiter.offer(record)) continue;
-      for (const key of waiter.keys) this.deliveredKeys.add(key);
-      this.waiters.delete(waiter);
-    }
+    this.#offer(record);
     const terminal = isTerminalStatus(record.status);
     if (
       record.cancelRequestedAt !== undefined || record.status === "cancelled"
@@ -179,6 +205,16 @@ export class LiveTask {
     this.#endSubscriptions();
   }
 
+  #offer(record: TaskRecord): void {
+    if (this.waiters.length === 0) return;
+    this.waiters = this.waiters.filter((waiter) => {
+      if (!waiter.offer(record)) return true;
+      this.#deliveredKeys ??= new Set();
+      for (const key of waiter.keys) this.#deliveredKeys.add(key);
+      return false;
+    });
+  }
+
   #tell(record: TaskRecord, sight: Sight, terminal: boolean): void {
     const before = this.#seen;
     const lacking = this.lacks(record, sight);
@@ -190,7 +226,7 @@ export class LiveTask {
     if (changed) {
       this.#owes = lacking;
       if (lacking) return;
-      if (this.subscriptions.size === 0) return;
+      if (this.subscriptions.length === 0) return;
       const task = toGetTaskResult(record);
       for (const subscription of this.subscriptions) subscription.tell(task);
     }
@@ -207,15 +243,15 @@ export class LiveTask {
   }
 
   #rejectWaiters(reason: () => unknown): void {
-    if (this.waiters.size === 0) return;
+    if (this.waiters.length === 0) return;
     const error = reason();
     for (const waiter of this.waiters) waiter.reject(error);
-    this.waiters.clear();
+    this.waiters = NOBODY;
   }
 
   #endSubscriptions(): void {
     for (const subscription of this.subscriptions) subscription.end();
-    this.subscriptions.clear();
+    this.subscriptions = NOBODY;
   }
 }
 

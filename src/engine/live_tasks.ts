@@ -134,12 +134,12 @@ export class LiveTasks {
       options,
       this.#emit,
     );
-    this.#settle(live, () => live.subscriptions.add(subscription));
+    this.#settle(live, () => live.subscribe(subscription));
     // What it is to be told of is a difference to what is there now.
     if (live.wantsRecord) void this.look(taskId);
     return () => {
       subscription.cancel();
-      this.#settle(live, () => live.subscriptions.delete(subscription));
+      this.#settle(live, () => live.unsubscribe(subscription));
     };
   }
 
@@ -179,7 +179,7 @@ export class LiveTasks {
     const waiter = createWaiter(keys);
     const live = this.hold(taskId);
     this.#settle(live, () => {
-      live.waiters.add(waiter);
+      live.addWaiter(waiter);
       if (this.#closed) live.close();
     });
     return waiter;
@@ -384,10 +384,10 @@ export class LiveTasks {
    */
   #settle<T>(live: LiveTask, change: () => T): T {
     const value = change();
-    this.#waiters += live.waiters.size - live.countedWaiters;
-    this.#listeners += live.subscriptions.size - live.countedListeners;
-    live.countedWaiters = live.waiters.size;
-    live.countedListeners = live.subscriptions.size;
+    this.#waiters += live.waiters.length - live.countedWaiters;
+    this.#listeners += live.subscriptions.length - live.countedListeners;
+    live.countedWaiters = live.waiters.length;
+    live.countedListeners = live.subscriptions.length;
     if (live.idle) this.#leave(live);
     return value;
   }

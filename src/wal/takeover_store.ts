@@ -31,11 +31,11 @@ export async function openTakeover(
   onDamage: (damage: Damage) => void,
 ): Promise<Takeover | undefined> {
   const { dir, fsync, onTakeover } = options;
-  const { log, records, disk, damages } = parts;
+  const { log, disk, damages } = parts;
   const opening = Takeover.open({
     dir,
     disk,
-    isNew: records.size === 0 && log.nextSequence <= FIRST_SEQUENCE,
+    isNew: log.nextSequence <= FIRST_SEQUENCE,
     target: new StoreTarget(parts, fsync),
     observer: {
       onEvent(event) {

@@ -5,6 +5,7 @@
  *   its own, and compacts now and then.
  * - `new`: opens a `WalTaskStore`, creates tasks, and changes them and the tasks
  *   `shared N`, which the old process has left alone, until it is killed.
+ * - `leave`: opens a `WalTaskStore`, and has nothing more to do.
  *
  * Before each operation it says `issued ID VERSION`, after it `acknowledged ID
  * VERSION`. The status message of every state is `ID VERSION`.
@@ -79,6 +80,9 @@ if (role === "old") {
     }
     await new Promise((resolve) => setTimeout(resolve, 1));
   }
+} else if (role === "leave") {
+  await WalTaskStore.open({ dir });
+  say("open");
 }
 
 /** Writes at once: what an asynchronous stream holds dies with the process. */

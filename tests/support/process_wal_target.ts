@@ -13,6 +13,9 @@ export class MapTarget implements TakeoverTarget {
   /** Is called before each change of a `take()`. A crash is what it throws. */
   beforeChange: () => void | Promise<void> = () => {};
 
+  /** Is called at the end of a `take()`. */
+  afterTake: () => void = () => {};
+
   version(taskId: string): number | undefined {
     const task = this.tasks.get(taskId);
     return typeof task === "number" ? NaN : task?.version;
@@ -35,6 +38,7 @@ export class MapTarget implements TakeoverTarget {
       else if (record) this.tasks.set(taskId, structuredClone(record));
       else this.tasks.delete(taskId);
     }
+    this.afterTake();
     return refused;
   }
 }

@@ -10,6 +10,7 @@ import process from "node:process";
 import { WalTaskStore } from "../../wal.ts";
 import { type Child, startChild } from "../support/child.ts";
 import { SHARED, stateOf } from "../support/process_wal_child.ts";
+import { OldProcess } from "../support/process_wal_old.ts";
 import { describe, it } from "../support/runner.ts";
 import { withTempDir } from "../support/wal_dir.ts";
 
@@ -80,5 +81,13 @@ describe("WalTaskStore taking over from a process that goes on", () => {
       }
       assert.deepEqual((await store.health()).damage, []);
       await store.close();
+    }));
+
+  it("does not keep a process alive that has nothing more to do", () =>
+    withTempDir(async (dir) => {
+      new OldProcess(dir).wal.close();
+      const child = startChild(CHILD, { args: ["leave", dir] });
+      assert.deepEqual(await child.exited, { code: 0, signal: null });
+      assert.deepEqual(child.lines, ["open"]);
     }));
 });

@@ -360,14 +360,21 @@ describe("Takeover.open() on a log with a damaged line", () => {
       const old = new OldProcess(site.dir);
       for (const { record } of before) old.put(record);
       old.put(aRecord("ours", { version: 2 }));
+      old.put(aRecord("both", { version: 2 }));
       const takeover = await site.open();
       site.target.tasks.set("ours", aRecord("ours", { version: 3 }));
+      site.target.tasks.set("both", aRecord("both", { version: 3 }));
+      old.put(aRecord("both", { version: 3, x: "theirs" }));
       const path = join(site.dir, "wal.jsonl.taken");
       writeFileSync(path, `${damaged}\n`, { flag: "a" });
       await takeover!.poll();
       assert.equal(site.target.version("open"), NaN);
       assert.equal(site.target.version("later"), NaN);
       assert.equal(site.target.version("ours"), 3);
+      assert.deepEqual(
+        site.target.read("both"),
+        aRecord("both", { version: 3 }),
+      );
       assert.deepEqual(site.target.read("done"), done);
       await takeover!.close();
       old.wal.close();
@@ -499,6 +506,33 @@ describe("Takeover.poll()", () => {
         site.events.map((event) => event.type === "conflict" && event.taskId),
         ["a", "c"],
       );
+    }));
+
+  it("tries again where a write that was faster fails", () =>
+    withOld(async (site, old, takeover) => {
+      const before = site.target.read("a")!;
+      const ours = aRecord("a", { version: 6, x: "ours" });
+      let tries = 0;
+      site.target.beforeChange = () => {
+        if (tries++ === 0) site.target.tasks.set("a", ours);
+      };
+      site.target.afterTake = () => {
+        if (tries === 1) site.target.tasks.set("a", before);
+      };
+      old.put(aRecord("a", { version: 6, x: "theirs" }));
+      await takeover.poll();
+      assert.equal(tries, 2);
+      assert.deepEqual(site.target.read("a"), old.tasks.get("a"));
+      assert.deepEqual(site.events.map(({ type }) => type), ["taken"]);
+    }));
+
+  it("reads nothing while nothing grows", () =>
+    withOld(async (site, _old, takeover) => {
+      writeFileSync(join(site.dir, "wal.jsonl.taken"), "{", { flag: "a" });
+      await takeover.poll();
+      const { read } = site.disk.calls;
+      await takeover.poll();
+      assert.equal(site.disk.calls.read, read);
     }));
 
   it("tries again what has failed, and says why", () =>

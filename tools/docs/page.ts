@@ -134,9 +134,10 @@ class Page {
     ];
   }
 
+  /** A default is a value, or a word or more for a person. */
   #default(text: string): string {
-    return /^[\w."{}[\]-]+$/.test(text) && text !== "nothing" &&
-        text !== "none" && text !== "all"
+    return /^[\w."{}[\]-]+$/.test(text) && !/^[a-z]+$/.test(text) ||
+        /^(?:true|false|null)$/.test(text)
       ? code(text)
       : cell(this.#text(text));
   }

@@ -118,7 +118,7 @@ function docOf(node: ts.Node): Doc {
 /** Code on one line, without comments. */
 function oneLine(code: string): string {
   return code.replace(/\/\*[\s\S]*?\*\//g, "").replace(/\s+/g, " ")
-    .replace(/([({[]) /g, (whole, open) => open === "{" ? whole : open)
+    .replace(/([([]) /g, "$1")
     .replace(/,? ([)\]])/g, "$1").replace(/[;,]$/, "").trim();
 }
 

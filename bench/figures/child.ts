@@ -1,4 +1,4 @@
-/** Measures one figure in a process of its own, and prints it as JSON: `child.ts FIGURE DIR TASKS [reference]`. */
+/** Measures one figure in a process of its own, and prints it as JSON: `child.ts FIGURE DIR TASKS SYSTEM [--cpu]`. */
 import {
   closeSync,
   openSync,
@@ -11,6 +11,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { setImmediate } from "node:timers";
 import { crc32 } from "node:zlib";
+import { clock } from "../clock.ts";
 import { textOf } from "../payloads.ts";
 import { MEMORY, reference, type TasksLike, WAL } from "../systems.ts";
 
@@ -67,7 +68,7 @@ async function prepareLarge(tasks: TasksLike): Promise<void> {
 /** What no opening can be faster than: each byte is read and checked. */
 function readAll(): { ms: number } {
   const buffer = new Uint8Array(1 << 20);
-  const started = performance.now();
+  const started = clock();
   let check = 0;
   for (const name of readdirSync(dir)) {
     const file = openSync(join(dir, name), "r");
@@ -78,7 +79,7 @@ function readAll(): { ms: number } {
     } while (read > 0);
     closeSync(file);
   }
-  return { ms: performance.now() - started };
+  return { ms: clock() - started };
 }
 
 function collectGarbage(): void {
@@ -95,11 +96,11 @@ function collectGarbage(): void {
 async function open(): Promise<object> {
   collectGarbage();
   const before = process.memoryUsage().heapUsed;
-  const started = performance.now();
+  const started = clock();
   const tasks = await system.open(dir, false);
   // The first answer says that it is open.
   await tasks.getTask("none").catch(() => {});
-  const ms = performance.now() - started;
+  const ms = clock() - started;
   const rss = process.memoryUsage().rss;
   collectGarbage();
   const heap = process.memoryUsage().heapUsed - before;
@@ -124,17 +125,17 @@ async function change(): Promise<object> {
   const every = Math.max(1, Math.floor(TASKS / WORKED_ON));
   const worked = taskIds.filter((_, index) => index % every === 0);
   let longest = 0;
-  let last = performance.now();
+  let last = clock();
   let watching = true;
   const watch = () => {
-    const now = performance.now();
+    const now = clock();
     longest = Math.max(longest, now - last);
     last = now;
     if (watching) setImmediate(watch);
   };
   collectGarbage();
   await new Promise((resolve) => setTimeout(resolve, 200));
-  last = performance.now();
+  last = clock();
   watch();
   const before = bytesWritten();
   let changed = 0;

@@ -34,7 +34,12 @@ function child(...args: readonly string[]): Record<string, number> {
   const program = fileURLToPath(new URL("./child.ts", import.meta.url));
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
-    [...command(), program, ...args],
+    [
+      ...command(),
+      program,
+      ...args,
+      ...process.argv.filter((arg) => arg === "--cpu"),
+    ],
     { encoding: "utf8", maxBuffer: 1 << 24 },
   );
   if (status === 0) return JSON.parse(stdout);

@@ -1,7 +1,7 @@
 /** Files in memory, for the log to read. */
 
 import assert from "node:assert/strict";
-import { Buffer } from "node:buffer";
+import type { Buffer } from "node:buffer";
 import { basename } from "node:path";
 import type { Disk, DiskFile } from "../../src/wal/disk.ts";
 

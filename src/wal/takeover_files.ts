@@ -86,7 +86,6 @@ export async function takeLog(
 ): Promise<void> {
   const path = join(dir, FOREIGN_LOG);
   await retried(() => disk.rename(path, join(dir, name)));
-  await disk.syncDir(dir);
 }
 
 /** Tells whether the first line that can be read is of another program. */

@@ -74,9 +74,10 @@ export class KnownStates {
       const lines of readLines(this.#file, 0, this.#file.size())
     ) {
       for (const { offset, bytes, body } of lines) {
-        const [taskId, digest] = JSON.parse(Buffer.from(body!).toString());
-        digests.set(taskId, digest);
         this.#end = offset + bytes + 1;
+        const [taskId, digest] = parsed(body);
+        // Whose note is damaged, that record counts as one of ours: it stays.
+        if (typeof taskId === "string") digests.set(taskId, digest);
       }
     }
     return this.#digests = digests;
@@ -121,5 +122,16 @@ export class KnownStates {
   /** Closes the file. */
   close(): void {
     this.#open?.close();
+  }
+}
+
+function parsed(
+  body: Uint8Array | undefined,
+): [taskId?: string, digest?: string] {
+  try {
+    const line = JSON.parse(Buffer.from(body ?? []).toString());
+    return Array.isArray(line) ? line as [string, string?] : [];
+  } catch {
+    return [];
   }
 }

@@ -526,6 +526,48 @@ describe("Takeover.poll()", () => {
       assert.deepEqual(site.events.map(({ type }) => type), ["taken"]);
     }));
 
+  it("goes on after it could note only a part of what it took", () =>
+    withOld(async (site, old, takeover) => {
+      const path = join(site.dir, "takeover.known");
+      for (const id of ["b", "c", "d"]) old.put(aRecord(id));
+      site.disk.faults.write = (call) => {
+        if (call.path !== path) return;
+        call.partly(70);
+        throw new Error("no room");
+      };
+      await takeover.poll();
+      delete site.disk.faults.write;
+      old.delete("b");
+      await takeover.poll();
+      await takeover.close();
+      for (const id of ["c", "d"]) old.put(aRecord(id, { version: 2 }));
+      await site.take();
+      assert.deepEqual(
+        ["b", "c", "d"].map((id) => site.target.version(id)),
+        [undefined, 2, 2],
+      );
+      const types = site.events.map(({ type }) => type);
+      assert.deepEqual(new Set(types), new Set(["taken", "failed"]));
+    }));
+
+  it("keeps a record as ours where its note is damaged", () =>
+    withOld(async (site, old, takeover) => {
+      old.put(aRecord("b"));
+      await takeover.poll();
+      await takeover.close();
+      const notes = site.read("takeover.known");
+      site.write("takeover.known", notes.replace('["a"', '["a'));
+      for (const id of ["a", "b"]) old.put(aRecord(id, { version: 9 }));
+      site.events = [];
+      await site.take();
+      assert.equal(site.target.version("a"), 5);
+      assert.equal(site.target.version("b"), 9);
+      assert.deepEqual(
+        site.events.map((event) => event.type === "conflict" && event.taskId),
+        ["a", false],
+      );
+    }));
+
   it("reads nothing while nothing grows", () =>
     withOld(async (site, _old, takeover) => {
       writeFileSync(join(site.dir, "wal.jsonl.taken"), "{", { flag: "a" });

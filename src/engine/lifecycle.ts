@@ -68,9 +68,17 @@ export interface CreateTaskInit {
    * @default options.defaultPollIntervalMs
    */
   readonly pollIntervalMs?: number | null;
-  /** What the client reads first. */
+  /**
+   * What the client reads first.
+   *
+   * @default nothing
+   */
   readonly statusMessage?: string;
-  /** Whom the task is bound to (rule I16); absent: nobody. */
+  /**
+   * Whom the task is bound to (rule I16).
+   *
+   * @default nobody
+   */
   readonly owner?: string;
   /**
    * The request that becomes this task.

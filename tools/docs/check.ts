@@ -7,7 +7,7 @@ import type { Doc, Documented, Library, Member } from "./read.ts";
 export type ErrorTable = Readonly<Record<string, { readonly name: string }>>;
 
 /** The types whose optional members are options. */
-const OPTIONS = /(?:Options|Config|Limits|Fixture)$/;
+const OPTIONS = /(?:Options|Config|Fixture|Init|Limits)$/;
 
 /** The types, or files of them, that say what an object of another package or of a platform looks like. */
 const FOREIGN = /(?:Like$|shapes?\.ts$)/;

@@ -71,7 +71,8 @@ export class Damage {
 export class Damages {
   readonly #dir: string;
   readonly #disk: Disk;
-  readonly #all: Damage[] = [];
+  /** By file and offset. */
+  readonly #all = new Map<string, Damage>();
   readonly #byTask = new Map<string, Damage>();
   /** The copies that are being made. */
   readonly #copying = new Map<Damage, Promise<void>>();
@@ -87,7 +88,7 @@ export class Damages {
 
   /** All of it, in the order in which it was found. */
   get all(): readonly Damage[] {
-    return this.#all;
+    return [...this.#all.values()];
   }
 
   /**
@@ -97,11 +98,10 @@ export class Damages {
    * @returns The same, or what was noted before of that place.
    */
   add(found: Damage): Damage {
-    const known = this.#all.find(({ file, offset }) =>
-      file === found.file && offset === found.offset
-    );
+    const place = `${found.offset} ${found.file}`;
+    const known = this.#all.get(place);
     if (known) return known;
-    this.#all.push(found);
+    this.#all.set(place, found);
     return found;
   }
 

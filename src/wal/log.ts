@@ -311,7 +311,9 @@ export class Log {
   };
 
   #canWriteNow(batch: Batch): boolean {
-    if ((batch.isFirst || this.#leftover) && !this.#refusal) return false;
+    if (batch.bytes > 0 && !this.#refusal) {
+      if (batch.isFirst || this.#leftover || !this.#hasName()) return false;
+    }
     return !this.#options.fsync || batch.bytes === 0 ||
       (batch.entries === 1 && this.#queue.length === 1 &&
         this.#flushes.areShort);
@@ -324,8 +326,7 @@ export class Log {
     const batch = this.#queue.shift()!;
     let failed: { readonly cause: unknown } | undefined;
     try {
-      if (batch.isFirst) await this.#startSegment(batch);
-      else if (this.#leftover) await this.#removeLeftover(this.#leftover);
+      if (batch.bytes > 0) await this.#prepare(batch);
       this.#write(batch);
       if (this.#options.fsync && batch.bytes > 0) await this.#flush(batch);
     } catch (cause) {
@@ -338,12 +339,18 @@ export class Log {
     else this.#isUrgent = false;
   }
 
+  async #prepare(batch: Batch): Promise<void> {
+    this.#refuseIfUnsure();
+    if (batch.isFirst) return await this.#startSegment(batch);
+    if (this.#leftover) await this.#removeLeftover(this.#leftover);
+    if (!this.#active!.file!.hasName()) await this.#giveName(this.#active!);
+  }
+
   /**
    * The segment before is on the disk before the next one is: else a power loss
    * could leave a hole in the middle of the log.
    */
   async #startSegment(batch: Batch): Promise<void> {
-    this.#refuseIfUnsure();
     if (this.#cutAt !== undefined) this.#cut();
     if (this.#active && (!this.#options.fsync || this.#isCut)) {
       try {
@@ -372,10 +379,7 @@ export class Log {
     if (batch.bytes === 0) return;
     this.#refuseIfUnsure();
     const bytes = this.#encode(batch);
-    if (!batch.isFirst) {
-      if (this.#cutAt !== undefined) this.#cut();
-      this.#checkName();
-    }
+    if (!batch.isFirst && this.#cutAt !== undefined) this.#cut();
     writeAll(batch.segment.file!, bytes, batch.offset);
   }
 
@@ -497,29 +501,36 @@ export class Log {
     this.#isCut = true;
   }
 
-  /** A file that somebody has deleted takes every write, and is gone after a restart: it gets its name again. */
-  #checkName(): void {
+  /** A file that somebody has deleted takes every write, and is gone after a restart. */
+  #hasName(): boolean {
     const now = performance.now();
-    if (now - this.#nameCheckedAt < NAME_CHECK_MS) return;
-    const file = this.#active!.file!;
-    if (!file.hasName()) this.#giveName(file);
+    if (now - this.#nameCheckedAt < NAME_CHECK_MS) return true;
     this.#nameCheckedAt = now;
+    try {
+      return this.#active!.file!.hasName();
+    } catch {
+      return false; // The same call tells why, where that can be answered.
+    }
   }
 
-  #giveName(file: DiskFile): void {
-    const { disk, fsync } = this.#options;
-    const active = this.#active!;
+  /** Writes a file that was deleted anew, from its handle. */
+  async #giveName(active: Segment): Promise<void> {
+    const { disk, dir, fsync } = this.#options;
+    const file = active.file!;
     const copy = disk.open(active.path);
     try {
       const buffer = Buffer.allocUnsafe(1024 * 1024);
       for (let at = 0; at < active.size;) {
         const length = Math.min(buffer.length, active.size - at);
-        const read = file.readNow(buffer.subarray(0, length), at);
+        const read = await file.read(buffer.subarray(0, length), at);
         if (read === 0) throw new Error(`${active.path} was deleted, and cut`);
         writeAll(copy, buffer.subarray(0, read), at);
         at += read;
       }
-      if (fsync) copy.syncNow();
+      if (fsync) {
+        await copy.sync();
+        await disk.syncDir(dir);
+      }
     } catch (error) {
       copy.close();
       throw error;

@@ -173,7 +173,12 @@ export async function openParts(
     }
     return parts;
   } catch (cause) {
-    if (log) closeAll(log, files);
+    try {
+      files.closeAll();
+      if (log) closeAll(log, files);
+    } catch {
+      // Why it does not open is worth more than why it does not close.
+    }
     lock?.release();
     if (
       hasErrorCode(cause, "ERR_STORE_LOCKED") ||

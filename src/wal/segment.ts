@@ -164,4 +164,9 @@ export class SegmentFiles {
     segment.file = undefined;
     file?.close();
   }
+
+  /** Closes what is open for reading. */
+  closeAll(): void {
+    for (const segment of [...this.#open]) this.close(segment);
+  }
 }

@@ -48,7 +48,7 @@ export const soakDamage: Part = async ({ dir, seed, minutes, say }) => {
   await run(small, flips(small, () => BITS), at);
   told("every bit flipped");
   await run(small, holes(small, 1), at);
-  await checkTails(small, at, report);
+  await checkTails(small, 1, at, report);
   told("every byte cut");
 
   const deadline = performance.now() + minutes * 60_000;

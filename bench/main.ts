@@ -15,7 +15,7 @@ import { measure } from "./rounds.ts";
 import { payloadRows } from "./rows/payload_rows.ts";
 import { progressRows, writeRows } from "./rows/write_rows.ts";
 import { reference } from "./systems.ts";
-import { type FigureId, FIGURES } from "./targets.ts";
+import { FIGURES } from "./targets.ts";
 
 function runtimeName(): string {
   const { versions } = process as {
@@ -29,14 +29,14 @@ function runtimeName(): string {
 }
 
 const options = parseOptions(process.argv.slice(2));
+const isWanted = (id: string) => options.only.some((part) => id.includes(part));
 const others = [await reference()].filter((one) => one !== undefined);
 const rows = [
   ...writeRows(others),
   ...progressRows(others),
   ...payloadRows(others),
-].filter(({ id }) => id.includes(options.only));
-const wantsFigures = options.tasks > 0 &&
-  (Object.keys(FIGURES) as FigureId[]).some((id) => id.includes(options.only));
+].filter(({ id }) => isWanted(id));
+const wantsFigures = options.tasks > 0 && Object.keys(FIGURES).some(isWanted);
 const tell = (text: string) => console.error(text);
 const measured: Measured = {
   runtime: runtimeName(),

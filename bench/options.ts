@@ -14,20 +14,20 @@ export interface BenchOptions {
   readonly rounds: number;
   /** Tasks of the large stores; 0: without their figures. */
   readonly tasks: number;
-  /** Only rows and figures whose id has this in it. */
-  readonly only: string;
+  /** Only rows and figures whose id has one of these in it. */
+  readonly only: readonly string[];
   /** Where the JSON goes. */
   readonly json: string | undefined;
 }
 
 const USAGE =
-  "the options are --runtime=deno|node24|bun, --short, --rounds=N, --tasks=N, --only=TEXT, --cpu and --json=FILE";
+  "the options are --runtime=deno|node24|bun, --short, --rounds=N, --tasks=N, --only=TEXT,…, --cpu and --json=FILE";
 
 const DEFAULTS: BenchOptions = {
   runtimes: BENCH_RUNTIMES,
   rounds: 7,
   tasks: 100_000,
-  only: "",
+  only: [""],
   json: undefined,
 };
 
@@ -59,7 +59,7 @@ export function parseOptions(args: readonly string[]): BenchOptions {
     else if (name === "--rounds") {
       options.rounds = Math.max(1, wholeNumber(arg, text));
     } else if (name === "--tasks") options.tasks = wholeNumber(arg, text);
-    else if (name === "--only") options.only = text;
+    else if (name === "--only") options.only = text.split(",");
     else if (name === "--json" && text) options.json = text;
     else if (arg !== "--short" && arg !== "--cpu") {
       throw new Error(`Cannot take ${arg}: ${USAGE}`);

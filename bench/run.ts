@@ -1,6 +1,6 @@
 /**
  * Measures on every runtime, or on those that `--runtime` names: `deno task bench [--runtime=NAME…] [--short]
- * [--rounds=N] [--tasks=N] [--only=TEXT] [--cpu] [--json=FILE]`. With `--short` it takes about a minute for each.
+ * [--rounds=N] [--tasks=N] [--only=TEXT,…] [--cpu] [--json=FILE]`. With `--short` it takes about a minute for each.
  */
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";

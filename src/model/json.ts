@@ -41,8 +41,8 @@ interface Frame {
 
 /**
  * Copies a value if it is plain JSON and refuses it otherwise. The copy shares
- * nothing with the value, `-0` becomes `0`, and no recursion is involved, so
- * that a hundred thousand levels are refused like the first one over the limit.
+ * nothing with the value, `-0` becomes `0`, and recursion goes a few levels deep
+ * at most, so that a hundred thousand are refused like the first over the limit.
  *
  * @param value The value.
  * @param options What it is and how deep it may be.

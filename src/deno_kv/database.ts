@@ -169,14 +169,28 @@ export class Database {
   }
 
   /**
-   * Lists what is in a range. It may throw where another process has the file
-   * locked, since what was handed out cannot be taken back.
+   * Hands out what is in a range, some entries at a time. Where another process
+   * has the file locked it begins anew, so that what is there still comes again.
    *
    * @param range The range.
-   * @returns What is in it.
+   * @param size How many entries at a time.
+   * @param take Takes them.
    */
-  list(range: DenoKvRange): AsyncIterable<DenoKvEntry> {
-    return this.#kv.list(range, { batchSize: LIST_BATCH });
+  async list(
+    range: DenoKvRange,
+    size: number,
+    take: (entries: readonly DenoKvEntry[]) => Promise<void>,
+  ): Promise<void> {
+    await this.#try(async () => {
+      let chunk: DenoKvEntry[] = [];
+      const entries = this.#kv.list(range, { batchSize: LIST_BATCH });
+      for await (const entry of entries) {
+        if (chunk.push(entry) < size) continue;
+        await take(chunk);
+        chunk = [];
+      }
+      if (chunk.length > 0) await take(chunk);
+    });
   }
 
   /**
@@ -351,8 +365,12 @@ function encodeManifest(manifest: Manifest): Uint8Array {
  * Reads a manifest.
  *
  * @param value What the database has.
- * @returns The manifest.
+ * @returns The manifest; `undefined` if it is none.
  */
-export function readManifest(value: unknown): Manifest {
-  return JSON.parse(decode(value));
+export function readManifest(value: unknown): Manifest | undefined {
+  try {
+    return JSON.parse(decode(value));
+  } catch {
+    return undefined;
+  }
 }

@@ -8,12 +8,7 @@ import {
   MAX_KEY_BYTES,
   MAX_MUTATIONS,
 } from "./limits.ts";
-import type {
-  DenoKvCheck,
-  DenoKvEntry,
-  DenoKvKey,
-  DenoKvRange,
-} from "./shape.ts";
+import type { DenoKvCheck, DenoKvEntry, DenoKvKey } from "./shape.ts";
 
 /** How many entries are looked at together. */
 const CHUNK = 50;
@@ -52,40 +47,29 @@ export class Sweeper {
   async sweep(now: number): Promise<number> {
     const { keys } = this.#database;
     let count = 0;
-    await this.#eachChunk(
+    await this.#database.list(
       keys.expiringBefore(now - GRACE_MS),
+      CHUNK,
       async (entries) => {
         count += await this.#deleteExpired(
           entries.map(({ key }) => keys.readExpiry(key)),
         );
       },
     );
-    await this.#eachChunk(keys.manifests(), async (entries) => {
+    await this.#database.list(keys.manifests(), CHUNK, async (entries) => {
       for (const entry of entries) await this.#deleteAbandoned(entry);
     });
     return count;
   }
 
-  /** Hands out what is in a range, some at a time. */
-  async #eachChunk(
-    range: DenoKvRange,
-    take: (entries: readonly DenoKvEntry[]) => Promise<void>,
-  ): Promise<void> {
-    let chunk: DenoKvEntry[] = [];
-    for await (const entry of this.#database.list(range)) {
-      if (chunk.push(entry) < CHUNK) continue;
-      await take(chunk);
-      chunk = [];
-    }
-    if (chunk.length > 0) await take(chunk);
-  }
-
   /** A writer that still lives notices that its manifest is gone, and begins anew: this is safe whatever the clocks say. */
-  async #deleteAbandoned({ key, value, versionstamp }: DenoKvEntry) {
-    const { at, count } = readManifest(value);
-    if (this.#now() - at < GRACE_MS) return;
+  async #deleteAbandoned(
+    { key, value, versionstamp }: DenoKvEntry,
+  ): Promise<void> {
+    const manifest = readManifest(value);
+    if (!manifest || this.#now() - manifest.at < GRACE_MS) return;
     const generation = this.#database.keys.readManifest(key);
-    await this.#database.discard(generation, versionstamp!, count);
+    await this.#database.discard(generation, versionstamp!, manifest.count);
   }
 
   async #deleteExpired(expiries: readonly Expiry[]): Promise<number> {

@@ -32,6 +32,8 @@ export class ProbeKv implements DenoKv {
   ) => Promise<DenoKvCommit> = (commit) => commit();
   /** Is called for each read in place of the read itself. */
   onRead: <T>(read: () => Promise<T>) => Promise<T> = (read) => read();
+  /** Is called before each entry of a list. */
+  onEntry: () => void = () => {};
   readonly #kv: DenoKv;
 
   constructor(kv: DenoKv) {
@@ -48,11 +50,14 @@ export class ProbeKv implements DenoKv {
     return this.onRead(() => this.#kv.getMany(keys));
   }
 
-  list(
+  async *list(
     range: DenoKvRange,
     options?: { batchSize?: number },
-  ): AsyncIterable<DenoKvEntry> {
-    return this.#kv.list(range, options);
+  ): AsyncGenerator<DenoKvEntry> {
+    for await (const entry of this.#kv.list(range, options)) {
+      this.onEntry();
+      yield entry;
+    }
   }
 
   atomic(): DenoKvAtomic {

@@ -299,6 +299,11 @@ describe("DenoKvTaskStore, a sweep beside a writer", () => {
       assert.ok(commits > 6);
       assert.deepEqual((await store.get("a"))?.result, result);
       assert.equal((await keysOf(kv)).length, 1 + 31);
+      // The parts of a change have another name at each try.
+      commits = 0;
+      await store.update("a", { result }, 1);
+      assert.ok(commits > 6);
+      assert.equal((await keysOf(kv)).length, 1 + 31);
     }));
 
   it("deletes parts that a writer has left, and counts them for nothing", () =>

@@ -121,12 +121,12 @@ class Range {
       }
       lastSeq = seq;
       if (!isDone) this.#places.set(taskId, record ? line.offset : DELETED);
-      if (!record) continue;
-      // An opening that was cut short may have taken it before it was done.
-      const version = target.version(taskId);
-      if (version !== record.version) continue;
-      if (!this.#isOurs(taskId, digestOf(record))) continue;
-      this.#found.set(taskId, { at: line.offset, version });
+      if (!record || target.version(taskId) !== record.version) continue;
+      const digest = digestOf(record);
+      if (!this.#isOurs(taskId, digest)) continue;
+      // An opening that was cut short has taken it, maybe before it was done.
+      this.#states.set(taskId, digest);
+      this.#found.set(taskId, { at: line.offset, version: record.version });
     }
   }
 

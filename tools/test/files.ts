@@ -46,6 +46,7 @@ const FOLDERS: Readonly<Record<string, (runtime: RuntimeName) => boolean>> = {
 
 /** Files, by how their names start, that need the pinned runtimes or what is installed beside them. */
 const NEED_PINNED: readonly string[] = [
+  "tests/cloudflare/worker_",
   "tests/crash/deno_kv_runtimes_",
   "tests/crash/wal_runtimes_",
   "tests/examples/own_store_",

@@ -1,25 +1,15 @@
-/** The database as the store uses it: records, their parts, and writes of both. */
+/** Records in the database, their parts, and writes of both. */
 
 import { StoreFailedError } from "../errors.ts";
 import type { TaskRecord } from "../model/record.ts";
-import { type IdPart, Keys } from "./keys.ts";
+import type { Connection } from "./connection.ts";
+import type { IdPart, Keys } from "./keys.ts";
 import {
   DROP_AFTER_MS,
-  LIST_BATCH,
   LONGEST_EXPIRY_MS,
-  MAX_READ_KEYS,
   MAX_WRITE_VALUES,
 } from "./limits.ts";
-import type { ResolvedDenoKvOptions } from "./options.ts";
-import { untilUnlocked } from "./retry.ts";
-import type {
-  DenoKv,
-  DenoKvAtomic,
-  DenoKvCommit,
-  DenoKvEntry,
-  DenoKvKey,
-  DenoKvRange,
-} from "./shape.ts";
+import type { DenoKvAtomic, DenoKvEntry } from "./shape.ts";
 import {
   assemble,
   decode,
@@ -54,17 +44,18 @@ export interface Manifest {
 export class Database {
   /** Where things are. */
   readonly keys: Keys;
-  readonly #kv: DenoKv;
-  readonly #options: ResolvedDenoKvOptions;
+  readonly #connection: Connection;
+  readonly #now: () => number;
 
   /**
-   * @param kv The handle.
-   * @param options The options.
+   * @param connection The connection to it.
+   * @param keys Where things are.
+   * @param now The clock by which writers say when they began.
    */
-  constructor(kv: DenoKv, options: ResolvedDenoKvOptions) {
-    this.#kv = kv;
-    this.#options = options;
-    this.keys = new Keys(options.prefix);
+  constructor(connection: Connection, keys: Keys, now: () => number) {
+    this.#connection = connection;
+    this.keys = keys;
+    this.#now = now;
   }
 
   /**
@@ -74,7 +65,7 @@ export class Database {
    * @returns The value; `undefined` if there is none.
    */
   async read(id: IdPart): Promise<Stored | undefined> {
-    return toStored(await this.#get(this.keys.record(id)));
+    return toStored(await this.#connection.get(this.keys.record(id)));
   }
 
   /**
@@ -86,7 +77,9 @@ export class Database {
   async readMany(
     ids: readonly IdPart[],
   ): Promise<(Stored | undefined | Error)[]> {
-    const entries = await this.#getMany(ids.map((id) => this.keys.record(id)));
+    const entries = await this.#connection.getMany(
+      ids.map((id) => this.keys.record(id)),
+    );
     return entries.map((entry) => {
       try {
         return toStored(entry);
@@ -110,7 +103,7 @@ export class Database {
     const texts = new Map<PieceName, string>();
     for (const [name, piece] of stored.pieces) {
       if (!wanted(name)) continue;
-      const entries = await this.#getMany(this.keys.parts(piece));
+      const entries = await this.#connection.getMany(this.keys.parts(piece));
       const all = new Uint8Array(piece.bytes);
       let at = 0;
       for (const { value } of entries) {
@@ -154,46 +147,6 @@ export class Database {
   }
 
   /**
-   * Makes changes, all or none. While another process has the file locked, it
-   * tries again.
-   *
-   * @param build Adds checks and changes; it is called anew for each try.
-   * @returns Whether they were made.
-   */
-  commit(build: (atomic: DenoKvAtomic) => void): Promise<DenoKvCommit> {
-    return this.#try(() => {
-      const atomic = this.#kv.atomic();
-      build(atomic);
-      return atomic.commit();
-    });
-  }
-
-  /**
-   * Hands out what is in a range, some entries at a time. Where another process
-   * has the file locked it begins anew, so that what is there still comes again.
-   *
-   * @param range The range.
-   * @param size How many entries at a time.
-   * @param take Takes them.
-   */
-  async list(
-    range: DenoKvRange,
-    size: number,
-    take: (entries: readonly DenoKvEntry[]) => Promise<void>,
-  ): Promise<void> {
-    await this.#try(async () => {
-      let chunk: DenoKvEntry[] = [];
-      const entries = this.#kv.list(range, { batchSize: LIST_BATCH });
-      for await (const entry of entries) {
-        if (chunk.push(entry) < size) continue;
-        await take(chunk);
-        chunk = [];
-      }
-      if (chunk.length > 0) await take(chunk);
-    });
-  }
-
-  /**
    * Deletes parts that belong to no record, with the manifest that says so.
    *
    * @param generation The write that they belong to.
@@ -207,7 +160,7 @@ export class Database {
     count: number,
   ): Promise<boolean> {
     const key = this.keys.manifest(generation);
-    const { ok } = await this.commit((atomic) => {
+    const { ok } = await this.#connection.commit((atomic) => {
       atomic.check({ key, versionstamp: manifest }).delete(key);
       for (let i = 0; i < count; i++) {
         atomic.delete(this.keys.part(generation, i));
@@ -226,7 +179,7 @@ export class Database {
     const key = this.keys.record(id);
     let cause: unknown;
     try {
-      const { ok } = await this.commit((atomic) => {
+      const { ok } = await this.#connection.commit((atomic) => {
         atomic.check({ key, versionstamp: before?.versionstamp ?? null });
         if (manifest !== undefined) {
           const manifestKey = this.keys.manifest(plan.write);
@@ -274,18 +227,18 @@ export class Database {
     { version, write }: Plan,
     cause: unknown,
   ): Promise<Outcome> {
-    const unknown = (cause: unknown) =>
+    const cannotTell = (cause: unknown) =>
       new StoreFailedError("tell whether a change was stored", { cause });
     let found: Stored | undefined;
     try {
       found = await this.read(id);
     } catch (error) {
-      throw unknown(cause ?? error);
+      throw cannotTell(cause ?? error);
     }
     const later = found ? found.version - version : -1;
     if (found?.writes[later] === write) return "written";
     if (cause === undefined) return "refused";
-    if (found && later >= found.writes.length) throw unknown(cause);
+    if (found && later >= found.writes.length) throw cannotTell(cause);
     // Another writer's version stands where this one's would.
     if (later >= 0) return "refused";
     throw new StoreFailedError("store a change", { cause });
@@ -297,12 +250,12 @@ export class Database {
   ): Promise<string | undefined> {
     const key = this.keys.manifest(generation);
     const manifest = encodeManifest({
-      at: this.#options.now(),
+      at: this.#now(),
       count: parts.length,
     });
     let versionstamp: string | null = null;
     for (let from = 0; from < parts.length; from += MAX_WRITE_VALUES) {
-      const commit = await this.commit((atomic) => {
+      const commit = await this.#connection.commit((atomic) => {
         atomic.check({ key, versionstamp });
         if (from === 0) atomic.set(key, manifest);
         for (
@@ -316,28 +269,11 @@ export class Database {
         // A first try whose answer was lost has written it already.
         versionstamp = commit.ok
           ? commit.versionstamp
-          : (await this.#get(key)).versionstamp;
+          : (await this.#connection.get(key)).versionstamp;
       } else if (!commit.ok) return undefined;
       if (versionstamp === null) return undefined;
     }
     return versionstamp ?? undefined;
-  }
-
-  #get(key: DenoKvKey): Promise<DenoKvEntry> {
-    return this.#try(() => this.#kv.get(key));
-  }
-
-  async #getMany(keys: readonly DenoKvKey[]): Promise<DenoKvEntry[]> {
-    const reads: Promise<readonly DenoKvEntry[]>[] = [];
-    for (let from = 0; from < keys.length; from += MAX_READ_KEYS) {
-      const some = keys.slice(from, from + MAX_READ_KEYS);
-      reads.push(this.#try(() => this.#kv.getMany(some)));
-    }
-    return (await Promise.all(reads)).flat();
-  }
-
-  #try<T>(operation: () => Promise<T>): Promise<T> {
-    return untilUnlocked(operation, this.#options.busyTimeoutMs);
   }
 }
 

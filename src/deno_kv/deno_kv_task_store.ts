@@ -18,9 +18,10 @@ import {
   type TaskRecord,
 } from "../model/record.ts";
 import type { TaskStore, TaskStoreTraits } from "../store/contract.ts";
+import { Connection } from "./connection.ts";
 import { Database, type Stored } from "./database.ts";
 import { KeyQueues } from "./key_queues.ts";
-import { type IdPart, idPartOf } from "./keys.ts";
+import { type IdPart, idPartOf, Keys } from "./keys.ts";
 import {
   checkKv,
   type DenoKvTaskStoreOptions,
@@ -77,8 +78,9 @@ export class DenoKvTaskStore implements TaskStore {
   /**
    * Says when a record may have changed, as far as the database tells: on a
    * file it knows of the changes of its own process. Of up to 64 tasks at a
-   * time; a task beyond is never reported. On Deno alone, and absent elsewhere:
-   * the watch of `@deno/kv` can block its process.
+   * time; a task beyond is never reported. While one is watched, the process
+   * does not exit by itself: `close()` ends all. On Deno alone, and absent
+   * elsewhere: the watch of `@deno/kv` can block its process.
    */
   readonly watch?: (taskId: string, changed: () => void) => () => void;
   readonly #options: ResolvedDenoKvOptions;
@@ -101,9 +103,12 @@ export class DenoKvTaskStore implements TaskStore {
    */
   constructor(kv: DenoKv, options: DenoKvTaskStoreOptions = {}) {
     this.#options = resolveDenoKvOptions(options);
-    this.#database = new Database(checkKv(kv), this.#options);
-    this.#sweeper = new Sweeper(this.#database, this.#options.now);
-    this.#watches = new Watches(kv, this.#database.keys);
+    const { prefix, busyTimeoutMs, now } = this.#options;
+    const keys = new Keys(prefix);
+    const connection = new Connection(checkKv(kv), busyTimeoutMs);
+    this.#database = new Database(connection, keys, now);
+    this.#sweeper = new Sweeper(connection, this.#database, now);
+    this.#watches = new Watches(kv, keys);
     if (this.#watches.supported) {
       this.watch = (taskId, changed) =>
         this.#watches.watch(idPartOf(taskId), changed);

@@ -1,5 +1,6 @@
 /** Deletes what is expired, and parts that a writer left behind. */
 
+import type { Connection } from "./connection.ts";
 import { type Database, readManifest, type Stored } from "./database.ts";
 import { type Expiry, keyBytes } from "./keys.ts";
 import {
@@ -25,14 +26,21 @@ interface Doomed {
 
 /** Sweeps a database. */
 export class Sweeper {
+  readonly #connection: Connection;
   readonly #database: Database;
   readonly #now: () => number;
 
   /**
-   * @param database The database.
+   * @param connection The connection to the database.
+   * @param database Its records.
    * @param now The clock by which writers say when they began.
    */
-  constructor(database: Database, now: () => number) {
+  constructor(
+    connection: Connection,
+    database: Database,
+    now: () => number,
+  ) {
+    this.#connection = connection;
     this.#database = database;
     this.#now = now;
   }
@@ -47,7 +55,7 @@ export class Sweeper {
   async sweep(now: number): Promise<number> {
     const { keys } = this.#database;
     let count = 0;
-    await this.#database.list(
+    await this.#connection.list(
       keys.expiringBefore(now - GRACE_MS),
       CHUNK,
       async (entries) => {
@@ -56,7 +64,7 @@ export class Sweeper {
         );
       },
     );
-    await this.#database.list(keys.manifests(), CHUNK, async (entries) => {
+    await this.#connection.list(keys.manifests(), CHUNK, async (entries) => {
       for (const entry of entries) await this.#deleteAbandoned(entry);
     });
     return count;
@@ -113,7 +121,7 @@ export class Sweeper {
   }
 
   async #delete(batch: readonly Doomed[]): Promise<boolean> {
-    const { ok } = await this.#database.commit((atomic) => {
+    const { ok } = await this.#connection.commit((atomic) => {
       for (const { check, keys } of batch) {
         atomic.check(check);
         for (const key of keys) atomic.delete(key);

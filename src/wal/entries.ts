@@ -36,6 +36,8 @@ export interface Put {
   readonly ended: boolean;
   /** The JSON of its small fields. */
   readonly small: string;
+  /** Bytes of that; counted, if it is not known. */
+  readonly smallBytes?: number;
   /** Its parts. */
   readonly parts: readonly PartBytes[];
 }
@@ -51,7 +53,7 @@ export function appendPut(log: Log, put: Put): Appended {
   const { taskId, version, expiresAt, ended, small, parts } = put;
   const sequence = log.nextSequence;
   const born = put.born ?? sequence;
-  const smallBytes = utf8Length(small);
+  const { smallBytes = utf8Length(small) } = put;
   const front = encodeHead({
     kind: "p",
     sequence,
@@ -221,8 +223,18 @@ export function putOf(
   version: number,
   whole: WholeRecord,
 ): Put {
-  const { small, parts, expiresAt, ended } = whole;
-  return { taskId, born: undefined, version, expiresAt, ended, small, parts };
+  const { small, smallBytes, parts, expiresAt, ended } = whole;
+  const born = undefined;
+  return {
+    taskId,
+    born,
+    version,
+    expiresAt,
+    ended,
+    small,
+    smallBytes,
+    parts,
+  };
 }
 
 function rowsOf(

@@ -13,6 +13,7 @@ import {
   type TaskRecord,
 } from "../model/record.ts";
 import { isTerminalStatus, type TaskStatus } from "../model/status.ts";
+import { utf8Length } from "./frame.ts";
 import type { Fields, PartRef, UnappliedChange } from "./task_state.ts";
 
 /** A record up to this length has no parts. */
@@ -48,6 +49,8 @@ export interface NewPart {
 export interface WholeRecord {
   /** The JSON of its small fields. */
   readonly small: string;
+  /** Bytes of that. */
+  readonly smallBytes: number;
   /** Its parts. */
   readonly parts: readonly NewPart[];
   /** Bytes of the JSON of the whole record. */
@@ -62,6 +65,8 @@ export interface WholeRecord {
 export interface RecordChange {
   /** The JSON of all small fields after it. */
   readonly small: string;
+  /** Bytes of that. */
+  readonly smallBytes: number;
   /** The small fields after it: nobody else holds them. */
   readonly head: Record<string, unknown>;
   /** The JSON of the small fields that it sets. */
@@ -118,10 +123,12 @@ export function divideRecord(record: TaskRecord): WholeRecord {
     }
     small = toObjectText(texts);
   }
+  const smallBytes = utf8Length(small);
   return {
     small,
+    smallBytes,
     parts,
-    recordBytes: Buffer.byteLength(small) + bytesOfParts(parts),
+    recordBytes: smallBytes + bytesOfParts(parts),
     expiresAt: expiryOf(record),
     ended: isTerminalStatus(record.status),
   };
@@ -192,15 +199,16 @@ export function applyPatch(fields: Fields, patch: EncodedPatch): RecordChange {
   }
   head.version = head.version as number + 1;
   const small = JSON.stringify(head);
+  const smallBytes = utf8Length(small);
   return {
     small,
+    smallBytes,
     head,
     delta: `{${delta}}`,
     parts,
     dropped,
     kept,
-    recordBytes: Buffer.byteLength(small) + bytesOfParts(parts) +
-      bytesOfParts(kept),
+    recordBytes: smallBytes + bytesOfParts(parts) + bytesOfParts(kept),
     expiresAt: expiryOf(head as unknown as TaskRecord),
     ended: isTerminalStatus(head.status as TaskStatus),
   };
@@ -213,7 +221,7 @@ export function applyPatch(fields: Fields, patch: EncodedPatch): RecordChange {
  * @returns Bytes of the JSON of the whole record.
  */
 export function recordBytesOf(fields: Fields): number {
-  return Buffer.byteLength(fields.small) + bytesOfParts(fields.parts);
+  return utf8Length(fields.small) + bytesOfParts(fields.parts);
 }
 
 /**
@@ -233,7 +241,7 @@ function bytesOfParts(
 ): number {
   let total = 0;
   for (const { key, bytes } of parts) {
-    total += Buffer.byteLength(JSON.stringify(key)) + 2 +
+    total += utf8Length(JSON.stringify(key)) + 2 +
       (typeof bytes === "number" ? bytes : bytes.length);
   }
   return total;

@@ -365,7 +365,10 @@ export class LogTaskStore implements TaskStore {
           return;
         }
         parts.records.commit(change);
-        if (!state.overlay) parts.reader.keepFields(state, fields);
+        // Most are changed before they are read; then their text is at hand.
+        if (state.ended && !state.overlay) {
+          parts.reader.keepFields(state, fields);
+        }
         texts?.forEach((text, ref) => {
           if (typeof text === "string") parts.reader.keepText(ref, text);
         });

@@ -12,7 +12,7 @@ export const MAX_CHECKS = 10;
 /** Changes in one write. */
 export const MAX_MUTATIONS = 1_000;
 
-/** Bytes of all keys in one write. */
+/** Bytes of all keys in one write. On a file only those of values that are set count; a server may count more. */
 export const MAX_KEY_BYTES = 81_920;
 
 /** Values of the largest size that fit into one write: 819,200 bytes are its limit, keys included. */

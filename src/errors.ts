@@ -163,7 +163,7 @@ export const TASK_ERRORS: Readonly<Record<TaskErrorCode, TaskErrorEntry>> = {
     name: "StoreDamagedError",
     rpcCode: JSON_RPC_CODES.internalError,
     remedy:
-      "A file of the store fails its checksum: restore it from a copy, or move the directory aside and start anew.",
+      "Bytes on the disk fail their check, and the state of the task is lost with them: health() of the store says where; restore a copy, or let the task expire.",
   },
   ERR_STORE_FAILED: {
     name: "StoreFailedError",
@@ -621,7 +621,10 @@ export class StoreLockedError extends TaskError {
   }
 }
 
-/** A file of the store fails its checksum somewhere before its end. */
+/**
+ * Bytes on the disk fail their check. The tasks whose state they held answer
+ * with this, never with an older state; all others are served.
+ */
 export class StoreDamagedError extends TaskError {
   /** The stable code. */
   readonly code = "ERR_STORE_DAMAGED" as const;

@@ -58,7 +58,8 @@ export class Takeover {
   private constructor(options: TakeoverOptions, progress: TakeoverProgress) {
     this.#options = options;
     this.#progress = progress;
-    this.#known = new KnownStates(options.dir, options.disk);
+    const { dir, disk } = options;
+    this.#known = new KnownStates(dir, disk, progress.knownBytes);
   }
 
   /**
@@ -75,12 +76,9 @@ export class Takeover {
     const taken = findTakenLogs(names);
     if (taken.length === 0 && !names.includes(FOREIGN_LOG)) return undefined;
     const progress = await TakeoverProgress.load(dir, names, disk);
+    if (isNew) await progress.forgetReads();
     const takeover = new Takeover(options, progress);
     try {
-      if (isNew) {
-        progress.forgetReads();
-        takeover.#known.clear();
-      }
       for (const name of taken) takeover.#add(name);
       await takeover.#pass();
     } catch (error) {
@@ -167,8 +165,9 @@ export class Takeover {
       const to = read === undefined ? size : Math.min(size, read + most);
       const end = await takeRange({ log, known, to, target, observer });
       if (end !== read) {
-        await known.sync();
-        await this.#progress.save(log.name, { read: end, checkpoint });
+        const progress = { read: end, checkpoint };
+        await this.#progress.save(log.name, progress, known.end);
+        known.settle();
         log.read = end;
         most = RANGE_BYTES;
       } else if (to < size) most *= 2;

@@ -1,8 +1,12 @@
 /**
- * Which state of each task was last taken over: `takeover.known`, a line
- * `["id","digest"]` for each, `["id"]` where the task was deleted; the last line of an id
- * counts. With it an untouched record can be told from one that we have changed,
- * even when the other library has compacted its log, or the log is gone.
+ * Which states were taken over: `takeover.known`, a line `["id","digest"]` for
+ * each, `["id"]` where the task was deleted. With it an untouched record can be
+ * told from one that we have changed, even when the other library has compacted
+ * its log, or the log is gone.
+ *
+ * A state is noted before it is taken, so up to a place in the file the last
+ * line of an id says what was taken, and behind it each line says what may
+ * have been, if that was not cut short.
  */
 
 import { Buffer } from "node:buffer";
@@ -35,18 +39,24 @@ export class KnownStates {
   readonly #path: string;
   readonly #disk: Disk;
   #open: DiskFile | undefined;
-  /** Bytes of its whole lines; `undefined`: not known yet. */
-  #end: number | undefined;
-  /** What the file holds; `undefined`: it has to be read. */
-  #digests: Map<string, string | undefined> | undefined;
+  /** Up to where the lines are of what was taken. */
+  #settledEnd: number;
+  /** Bytes of all whole lines. */
+  #end = 0;
+  /** What was taken, by task; absent: the file has to be read. */
+  #taken: Map<string, string | undefined> | undefined;
+  /** What may have been taken since. */
+  #perhaps = new Map<string, (string | undefined)[]>();
 
   /**
    * @param dir The directory.
    * @param disk The file system.
+   * @param settledEnd Up to where the lines are of what was taken.
    */
-  constructor(dir: string, disk: Disk) {
+  constructor(dir: string, disk: Disk, settledEnd: number) {
     this.#path = join(dir, KNOWN_FILE);
     this.#disk = disk;
+    this.#settledEnd = settledEnd;
   }
 
   /** The file, made if it is missing. */
@@ -54,74 +64,106 @@ export class KnownStates {
     return this.#open ??= this.#disk.open(this.#path);
   }
 
-  /** Forgets everything, on the disk too. */
-  clear(): void {
-    this.#disk.remove(this.#path);
-    this.#end = 0;
-    this.#digests = new Map();
+  /** Bytes of all whole lines. */
+  get end(): number {
+    return this.#end;
   }
 
-  /**
-   * Reads the file, if it was not read.
-   *
-   * @returns The digest of each task's state; `undefined`: it was deleted.
-   */
-  async read(): Promise<ReadonlyMap<string, string | undefined>> {
-    if (this.#digests) return this.#digests;
-    const digests = new Map<string, string | undefined>();
+  /** Reads the file, if it was not read. What follows needs it. */
+  async read(): Promise<void> {
+    if (this.#taken) return;
+    const file = this.#file;
     this.#end = 0;
-    for await (
-      const lines of readLines(this.#file, 0, this.#file.size())
-    ) {
+    const taken = new Map<string, string | undefined>();
+    this.#perhaps = new Map();
+    for await (const lines of readLines(file, 0, file.size())) {
       for (const { offset, bytes, body } of lines) {
         this.#end = offset + bytes + 1;
         const [taskId, digest] = parsed(body);
         // Whose note is damaged, that record counts as one of ours: it stays.
-        if (typeof taskId === "string") digests.set(taskId, digest);
+        if (typeof taskId !== "string") continue;
+        if (offset < this.#settledEnd) taken.set(taskId, digest);
+        else this.#mayBe(taskId, digest);
       }
     }
-    return this.#digests = digests;
+    this.#taken = taken;
   }
 
   /**
-   * Notes states. They are on the disk itself after `sync()`.
+   * Tells whether a state is the last that was taken.
    *
-   * @param states The digest of each task's state; `undefined`: it was deleted.
+   * @param taskId The task.
+   * @param digest The digest of the state.
+   */
+  isTaken(taskId: string, digest: string): boolean {
+    return this.#taken!.get(taskId) === digest;
+  }
+
+  /**
+   * Tells whether a state is the last that was taken, or may have been since.
+   *
+   * @param taskId The task.
+   * @param digest The digest of the state.
+   */
+  isTheirs(taskId: string, digest: string): boolean {
+    return this.isTaken(taskId, digest) ||
+      this.#perhaps.get(taskId)?.includes(digest) === true;
+  }
+
+  /** Every task of which a state was taken, or may have been. */
+  taskIds(): Set<string> {
+    return new Set([...this.#taken!.keys(), ...this.#perhaps.keys()]);
+  }
+
+  /**
+   * Notes what is about to be taken. It is on the disk itself when this resolves.
+   *
+   * @param states The digest of each task's state; `undefined`: it is to be deleted.
    */
   async note(
     states: ReadonlyMap<string, string | undefined>,
   ): Promise<void> {
     if (states.size === 0) return;
-    const digests = await this.read();
     const bytes = Buffer.from(
       [...states].map((state) =>
         JSON.stringify(state[1] === undefined ? [state[0]] : state) + "\n"
       ).join(""),
     );
+    const file = this.#file;
     for (let done = 0; done < bytes.length;) {
-      done += this.#file.write(bytes.subarray(done), this.#end! + done);
+      done += file.write(bytes.subarray(done), this.#end + done);
     }
     // What an attempt that was cut short has left behind it.
-    this.#file.truncate(this.#end! + bytes.length);
-    this.#end! += bytes.length;
-    states.forEach((digest, taskId) =>
-      (digests as Map<string, string | undefined>).set(taskId, digest)
-    );
+    file.truncate(this.#end + bytes.length);
+    await file.sync();
+    this.#end += bytes.length;
+    states.forEach((digest, taskId) => this.#mayBe(taskId, digest));
   }
 
-  /** Resolves when everything noted is on the disk. */
-  sync(): Promise<void> {
-    return this.#file.sync();
+  /** Takes all that was noted for taken. */
+  settle(): void {
+    this.#settledEnd = this.#end;
+    this.#perhaps.forEach((digests, taskId) =>
+      this.#taken?.set(taskId, digests.at(-1))
+    );
+    this.#perhaps.clear();
   }
 
   /** Frees the memory. What is asked for later is read again. */
   forget(): void {
-    this.#digests = undefined;
+    this.#taken = undefined;
+    this.#perhaps.clear();
   }
 
   /** Closes the file. */
   close(): void {
     this.#open?.close();
+  }
+
+  #mayBe(taskId: string, digest: string | undefined): void {
+    const digests = this.#perhaps.get(taskId);
+    if (digests) digests.push(digest);
+    else this.#perhaps.set(taskId, [digest]);
   }
 }
 

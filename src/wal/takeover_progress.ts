@@ -28,15 +28,18 @@ export class TakeoverProgress {
   readonly #dir: string;
   readonly #disk: Disk;
   readonly #logs: Map<string, LogProgress>;
+  #knownBytes: number;
 
   private constructor(
     dir: string,
     disk: Disk,
     logs: Iterable<[string, LogProgress]>,
+    knownBytes: number,
   ) {
     this.#dir = dir;
     this.#disk = disk;
     this.#logs = new Map(logs);
+    this.#knownBytes = knownBytes;
   }
 
   /**
@@ -54,21 +57,21 @@ export class TakeoverProgress {
     disk: Disk,
   ): Promise<TakeoverProgress> {
     if (!names.includes(PROGRESS_FILE)) {
-      return new TakeoverProgress(dir, disk, []);
+      return new TakeoverProgress(dir, disk, [], 0);
     }
     const path = join(dir, PROGRESS_FILE);
     const file = disk.openToRead(path);
     try {
       const bytes = Buffer.alloc(file.size());
       await file.read(bytes, 0);
-      const { format, logs } = JSON.parse(bytes.toString("utf8"));
+      const { format, logs, known } = JSON.parse(bytes.toString("utf8"));
       const entries: [string, LogProgress][] = Object.entries(logs);
       if (
         format === FORMAT &&
         entries.every(([, { read = 0, checkpoint }]) =>
           isCount(read) && isCount(checkpoint)
         )
-      ) return new TakeoverProgress(dir, disk, entries);
+      ) return new TakeoverProgress(dir, disk, entries, known);
     } catch (cause) {
       if (!(cause instanceof SyntaxError || cause instanceof TypeError)) {
         throw cause;
@@ -81,6 +84,11 @@ export class TakeoverProgress {
       0,
       "it does not say how far a log was read",
     );
+  }
+
+  /** Up to where the notes of {@linkcode KnownStates} are of what was taken. */
+  get knownBytes(): number {
+    return this.#knownBytes;
   }
 
   /** The logs that are known, by name. */
@@ -110,11 +118,14 @@ export class TakeoverProgress {
     }
   }
 
-  /** Takes no log for read, though its name and its checkpoint stay. */
-  forgetReads(): void {
+  /** Notes that no log was read, though their names and checkpoints stay. */
+  async forgetReads(): Promise<void> {
+    if (this.#logs.size === 0) return;
     for (const [name, { checkpoint }] of this.#logs) {
       this.#logs.set(name, { checkpoint });
     }
+    this.#knownBytes = 0;
+    await this.#write(this.#logs, 0);
   }
 
   /**
@@ -122,10 +133,27 @@ export class TakeoverProgress {
    *
    * @param name The log.
    * @param progress How far.
+   * @param knownBytes Up to where the notes are of what was taken.
    */
-  async save(name: string, progress: LogProgress): Promise<void> {
-    const logs = { ...Object.fromEntries(this.#logs), [name]: progress };
-    const text = Buffer.from(JSON.stringify({ format: FORMAT, logs }) + "\n");
+  async save(
+    name: string,
+    progress: LogProgress,
+    knownBytes: number = this.#knownBytes,
+  ): Promise<void> {
+    const logs = new Map(this.#logs).set(name, progress);
+    await this.#write(logs, knownBytes);
+    this.#logs.set(name, progress);
+    this.#knownBytes = knownBytes;
+  }
+
+  async #write(
+    progress: ReadonlyMap<string, LogProgress>,
+    known: number,
+  ): Promise<void> {
+    const logs = Object.fromEntries(progress);
+    const text = Buffer.from(
+      JSON.stringify({ format: FORMAT, known, logs }) + "\n",
+    );
     const path = join(this.#dir, TEMPORARY_FILE);
     const file = this.#disk.open(path);
     try {
@@ -140,7 +168,6 @@ export class TakeoverProgress {
     await retried(() =>
       this.#disk.rename(path, join(this.#dir, PROGRESS_FILE))
     );
-    this.#logs.set(name, progress);
     await this.#disk.syncDir(this.#dir);
   }
 }

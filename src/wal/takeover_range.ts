@@ -58,12 +58,10 @@ class Range {
   #end: number;
   /** Where the last entry of each task is. */
   readonly #places = new Map<string, number>();
-  /** Where, for tasks that we have, our record was found, and its version. */
-  readonly #found = new Map<string, { at: number; version: number }>();
   /** The last line that cannot be read. */
   #damage: ForeignDamage | undefined;
   #steps: Step[] = [];
-  /** The states that the steps are about, and those that need none. */
+  /** The digests of the states that were decided about since the last batch. */
   #states = new Map<string, string | undefined>();
   #bytes = 0;
   #taken = 0;
@@ -75,20 +73,21 @@ class Range {
   }
 
   async take(): Promise<number> {
+    await this.#request.known.read();
     await this.#survey();
     for await (
       const { line, entry } of this.#log.entries(this.#from, this.#end)
     ) {
       if (!entry || "problem" in entry || !entry.record) continue;
       if (this.#places.get(entry.taskId) !== line.offset) continue;
-      await this.#weigh(entry.taskId, line.offset, entry.record);
+      this.#weigh(entry.taskId, line.offset, entry.record);
       this.#bytes += line.bytes;
       if (this.#bytes >= BATCH_BYTES) await this.#flush();
     }
     for (const [taskId, place] of this.#places) {
-      if (place === DELETED) await this.#weigh(taskId, this.#from);
+      if (place === DELETED) this.#weigh(taskId, this.#from);
     }
-    if (this.#damage) await this.#doubtOlder(this.#damage);
+    if (this.#damage) this.#doubtOlder(this.#damage);
     await this.#flush();
     if (this.#taken > 0) {
       const { observer } = this.#request;
@@ -99,7 +98,7 @@ class Range {
   }
 
   async #survey(): Promise<void> {
-    const { target, to } = this.#request;
+    const { to } = this.#request;
     let lastSeq = 0;
     let isOrdered = true;
     for await (
@@ -121,35 +120,23 @@ class Range {
       }
       lastSeq = seq;
       if (!isDone) this.#places.set(taskId, record ? line.offset : DELETED);
-      if (!record || target.version(taskId) !== record.version) continue;
-      const digest = digestOf(record);
-      if (!this.#isOurs(taskId, digest)) continue;
-      // An opening that was cut short has taken it, maybe before it was done.
-      this.#states.set(taskId, digest);
-      this.#found.set(taskId, { at: line.offset, version: record.version });
     }
   }
 
   /** Decides about a task by its last entry in the range: its record, or its deletion. */
-  async #weigh(
-    taskId: string,
-    offset: number,
-    record?: TaskRecord,
-  ): Promise<void> {
+  #weigh(taskId: string, offset: number, record?: TaskRecord): void {
     const { target, known } = this.#request;
     const version = target.version(taskId);
-    const found = this.#found.get(taskId);
-    const isFound = found !== undefined && found.version === version;
-    const digest = record && digestOf(record);
-    const before = (await known.read()).get(taskId);
-    this.#states.set(taskId, digest);
-    const isUntouched = isFound || this.#isOurs(taskId, before);
+    const our = this.#ourDigest(taskId);
+    const their = record && digestOf(record);
+    const isUntouched = our !== undefined && known.isTheirs(taskId, our);
     const ours = version === undefined ? undefined : { version, isUntouched };
     const theirs = record && {
       version: record.version,
-      isOurs: isFound && found.at === offset,
-      isKnown: digest === before,
+      isOurs: our === their,
+      isKnown: known.isTaken(taskId, their!),
     };
+    this.#states.set(taskId, their);
     if (
       record && this.#damage && offset < this.#damage.offset &&
       !isTerminalStatus(record.status)
@@ -174,21 +161,19 @@ class Range {
     }
   }
 
-  /** Whether our record of a task is the one with a digest. */
-  #isOurs(taskId: string, digest: string | undefined): boolean {
-    if (digest === undefined) return false;
+  #ourDigest(taskId: string): string | undefined {
     const record = this.#request.target.read(taskId);
-    return record !== undefined && digestOf(record) === digest;
+    return record && digestOf(record);
   }
 
   /** Tasks of earlier ranges that were not finished: the damaged line may have been about them. */
-  async #doubtOlder(doubt: ForeignDamage): Promise<void> {
+  #doubtOlder(doubt: ForeignDamage): void {
     const { target, known } = this.#request;
-    for (const [taskId, digest] of await known.read()) {
-      if (this.#places.has(taskId) || digest === undefined) continue;
+    for (const taskId of known.taskIds()) {
+      if (this.#places.has(taskId)) continue;
       const record = target.read(taskId);
       if (!record || isTerminalStatus(record.status)) continue;
-      if (digestOf(record) !== digest) continue;
+      if (!known.isTheirs(taskId, digestOf(record))) continue;
       const { version: expected } = record;
       this.#push(doubt.offset, { taskId, expected, record, doubt });
     }
@@ -202,6 +187,8 @@ class Range {
   async #flush(): Promise<void> {
     const { target, known } = this.#request;
     this.#bytes = 0;
+    await known.note(this.#states);
+    this.#states = new Map();
     while (this.#steps.length > 0) {
       const steps = this.#steps;
       this.#steps = [];
@@ -218,8 +205,6 @@ class Range {
       this.#taken += taken.size;
       again.forEach((step) => this.#judgeAnew(step));
     }
-    await known.note(this.#states);
-    this.#states = new Map();
   }
 
   #judgeAnew({ change, offset }: Step): void {
@@ -231,7 +216,9 @@ class Range {
       this.#push(offset, change);
     } else if (version === undefined) {
       if (record) this.#push(offset, { taskId, record, doubt });
-    } else if (record && !doubt && !this.#isOurs(taskId, digestOf(record))) {
+    } else if (
+      record && !doubt && this.#ourDigest(taskId) !== digestOf(record)
+    ) {
       this.#conflict(taskId, offset, version, record.version);
     }
   }

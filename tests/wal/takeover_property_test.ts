@@ -80,8 +80,7 @@ class World {
   readonly #conflicts = new Set<string>();
   /** States of theirs that the new process had when it changed the task first. */
   readonly #bases = new Map<string, TaskRecord>();
-  /** Tasks that were deleted in a log that may be compacted before it is found. */
-  readonly #perhapsUnseen = new Map<string, TaskRecord>();
+  /** Whether a log was made anew, so that deletions in it may be compacted before it is found. */
   #reappeared = false;
   #crashed = false;
 
@@ -108,9 +107,6 @@ class World {
         return this.#oldPut(one.id);
       case "oldDelete":
         if (!this.#old.tasks.has(one.id)) return;
-        if (this.#reappeared) {
-          this.#perhapsUnseen.set(one.id, this.#old.tasks.get(one.id)!);
-        }
         this.#old.delete(one.id);
         this.#theirs.set(one.id, undefined);
         return;
@@ -163,6 +159,7 @@ class World {
       renameSync(path(checkpoint), path("wal.checkpoint"));
     }
     this.#old = new OldProcess(this.#dir);
+    this.#reappeared = true;
   }
 
   #oldPut(id: string): void {
@@ -255,7 +252,7 @@ class World {
       const theirs = this.#theirs.get(id);
       const found = this.#target.read(id);
       // They delete what has expired alone, and so do we.
-      if (!ours && !theirs && found && this.#perhapsUnseen.has(id)) continue;
+      if (!ours && !theirs && found && this.#reappeared) continue;
       assert.deepEqual(found, ours ?? theirs, `of ${id}`);
       if (!ours || !theirs) continue;
       const base = this.#bases.get(id);

@@ -4,9 +4,12 @@ import { basename } from "node:path";
 import { LogTaskStore } from "../../../src/wal/store.ts";
 import { CREATED_MS } from "../records.ts";
 import type { WrittenEntry, WrittenLog } from "./damaged_log.ts";
-import { ABSENT, textOf } from "./model.ts";
-import { brief, type Heard } from "./player.ts";
-import { type ProofOptions, proofOptions } from "./proof_options.ts";
+import { ABSENT, brief, textOf } from "./model.ts";
+import {
+  type Heard,
+  type ProofOptions,
+  proofOptions,
+} from "./proof_options.ts";
 import { EXPIRED_MS, patchOf, type Random } from "./script.ts";
 import { SimDisk } from "./sim_disk.ts";
 import { DAMAGED, stateOf } from "./verify.ts";

@@ -66,12 +66,12 @@ export function makeInode(
  *
  * @param inode The file.
  * @param state What became of them.
- * @param affected Which; all that are pending, if it is absent.
+ * @param affected Which.
  */
 export function settleWrites(
   inode: Inode,
   state: "flushed" | "lost",
-  affected: ReadonlySet<number> = new Set(pendingOf(inode)),
+  affected: ReadonlySet<number>,
 ): void {
   const writes = inode.writes.map((one) =>
     affected.has(one.sequence) ? { ...one, state } : one

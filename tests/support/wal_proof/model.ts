@@ -1,6 +1,7 @@
 /** What a store may hold: written down while it is used, compared after a crash. */
 
 import type { TaskRecord } from "../../../mod.ts";
+import { PAYLOAD_FIELDS } from "../../../src/model/record.ts";
 
 /** The state of a task that is not there. */
 export const ABSENT = "absent";
@@ -22,6 +23,39 @@ function sorted(value: unknown): unknown {
     Object.entries(value).sort(([one], [other]) => one < other ? -1 : 1)
       .map(([key, inner]) => [key, sorted(inner)]),
   );
+}
+
+/** The fields that a head is without. */
+const PAYLOADS: ReadonlySet<string> = new Set(PAYLOAD_FIELDS);
+
+/**
+ * Makes the head of a record.
+ *
+ * @param record The record.
+ * @returns It without its payloads.
+ */
+export function headOf(record: TaskRecord): TaskRecord {
+  return Object.fromEntries(
+    Object.entries(record).filter(([key]) => !PAYLOADS.has(key)),
+  ) as unknown as TaskRecord;
+}
+
+/**
+ * Makes the record of a state.
+ *
+ * @param state The state of a task that is there.
+ * @returns Its record.
+ */
+export function parse(state: string): TaskRecord {
+  return JSON.parse(state);
+}
+
+/** Tells a state in a few words, for messages. */
+export function brief(state: string): string {
+  if (!state.startsWith("{")) return state;
+  const { version, status, ttlMs, statusMessage } = parse(state);
+  const size = `${state.length} characters`;
+  return `v${version} ${status} ${statusMessage} (TTL ${ttlMs}, ${size})`;
 }
 
 /** The states that one task may be in after a crash. */

@@ -6,11 +6,14 @@ import {
   type TaskRecord,
   type TaskStore,
 } from "../../../mod.ts";
-import { PAYLOAD_FIELDS } from "../../../src/model/record.ts";
 import { LogTaskStore } from "../../../src/wal/store.ts";
 import { CREATED_MS } from "../records.ts";
-import { ABSENT, Model, textOf } from "./model.ts";
-import { type ProofOptions, proofOptions } from "./proof_options.ts";
+import { ABSENT, brief, headOf, Model, parse, textOf } from "./model.ts";
+import {
+  type Heard,
+  type ProofOptions,
+  proofOptions,
+} from "./proof_options.ts";
 import {
   createdBy,
   EXPIRED_MS,
@@ -20,19 +23,8 @@ import {
 } from "./script.ts";
 import type { SimDisk } from "./sim_disk.ts";
 
-/** The fields that a head is without. */
-const PAYLOADS: ReadonlySet<string> = new Set(PAYLOAD_FIELDS);
-
 /** A store with what it may have beyond the five methods. */
 type PlayedStore = TaskStore & Pick<LogTaskStore, "compact">;
-
-/** What the host of a store is told beside the answers. */
-export interface Heard {
-  /** For `onCompactionError`. */
-  readonly compactionError: (error: unknown) => void;
-  /** What `onDamage` got. */
-  readonly damages: { readonly file: string; readonly offset: number }[];
-}
 
 /** The store, the script's host and the judge. */
 export class Player {
@@ -187,12 +179,14 @@ export class Player {
         const expired = [...this.#appended].filter(([, state]) =>
           state !== ABSENT && parse(state).ttlMs === EXPIRED_MS - CREATED_MS
         ).map(([taskId]) => taskId);
-        const isExact = this.#unsure.size === 0;
         return this.#change(
           expired.map((taskId) => [taskId, ABSENT]),
           "sweep",
           store.sweep(EXPIRED_MS).then((count) => {
-            if (count === expired.length || !isExact) return;
+            // What should have let a task expire may have failed.
+            const doubtful = this.#unsure.size > 0 ||
+              expired.some((taskId) => failed.has(taskId));
+            if (count === expired.length || doubtful) return;
             this.violations.push(
               `sweep() counts ${count}, expired are ${expired}`,
             );
@@ -261,7 +255,9 @@ export class Player {
       this.#failed(name, error, doubtful);
       return;
     }
-    for (const one of acknowledge) one();
+    for (const [index, [taskId]] of states.entries()) {
+      if (!failed.has(taskId)) acknowledge[index]();
+    }
   }
 
   /** A read may give what was acknowledged when it began, or anything since. */
@@ -335,22 +331,4 @@ export class Player {
 /** Waits for the next turn of the event loop. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => void setImmediate(resolve));
-}
-
-/** Tells a state in a few words, for messages. */
-export function brief(state: string): string {
-  if (!state.startsWith("{")) return state;
-  const { version, status, ttlMs, statusMessage } = parse(state);
-  const size = `${state.length} characters`;
-  return `v${version} ${status} ${statusMessage} (TTL ${ttlMs}, ${size})`;
-}
-
-function parse(state: string): TaskRecord {
-  return JSON.parse(state);
-}
-
-function headOf(record: TaskRecord): TaskRecord {
-  return Object.fromEntries(
-    Object.entries(record).filter(([key]) => !PAYLOADS.has(key)),
-  ) as unknown as TaskRecord;
 }

@@ -4,7 +4,14 @@ import {
   type ResolvedWalOptions,
   resolveWalOptions,
 } from "../../../src/wal/options.ts";
-import type { Heard } from "./player.ts";
+
+/** What the host of a store is told beside the answers. */
+export interface Heard {
+  /** For `onCompactionError`. */
+  readonly compactionError: (error: unknown) => void;
+  /** What `onDamage` got. */
+  readonly damages: { readonly file: string; readonly offset: number }[];
+}
 
 /** Bytes of a segment of a store that runs for long. */
 export const BOUND_SEGMENT_BYTES: number = 256 * 1024;

@@ -66,8 +66,15 @@ export function openSimFile(options: SimFileOptions): DiskFile {
     const flushed = new Set(pendingOf(inode));
     return () => settleWrites(inode, "flushed", flushed);
   };
-  // After a failed flush the system forgets what it could not write.
-  const failed = () => settleWrites(inode, "lost");
+  // After a failed flush the system forgets the data that it could not write,
+  // but not that a file was cut: that is in the journal of the file system.
+  const failed = () => {
+    const data = inode.writes.filter(({ bytes, state }) =>
+      bytes && state === "pending"
+    );
+    const lost = new Set(data.map(({ sequence }) => sequence));
+    settleWrites(inode, "lost", lost);
+  };
   return {
     size: () => now("size", () => inode.bytes.length),
     read: (into, position) => {

@@ -3,9 +3,12 @@
 import { LogTaskStore } from "../../../src/wal/store.ts";
 import type { DamageReport } from "./damage.ts";
 import type { WrittenLog } from "./damaged_log.ts";
-import { ABSENT, textOf } from "./model.ts";
-import { brief, type Heard } from "./player.ts";
-import { type ProofOptions, proofOptions } from "./proof_options.ts";
+import { ABSENT, brief, textOf } from "./model.ts";
+import {
+  type Heard,
+  type ProofOptions,
+  proofOptions,
+} from "./proof_options.ts";
 import { createdBy } from "./script.ts";
 import { SimDisk } from "./sim_disk.ts";
 import { stateOf } from "./verify.ts";

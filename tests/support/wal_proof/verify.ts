@@ -2,9 +2,12 @@
 
 import { LogTaskStore } from "../../../src/wal/store.ts";
 import { CREATED_MS } from "../records.ts";
-import { ABSENT, type Expected, textOf } from "./model.ts";
-import { brief, type Heard } from "./player.ts";
-import { type ProofOptions, proofOptions } from "./proof_options.ts";
+import { ABSENT, brief, type Expected, textOf } from "./model.ts";
+import {
+  type Heard,
+  type ProofOptions,
+  proofOptions,
+} from "./proof_options.ts";
 import { createdBy, END_MS, patchOf } from "./script.ts";
 import { SimDisk } from "./sim_disk.ts";
 import type { Image } from "./snapshot.ts";

@@ -5,6 +5,7 @@ import {
   checkDamage,
   type Damage,
   type DamageReport,
+  decays,
   flips,
   holes,
   newDamageReport,
@@ -53,6 +54,16 @@ describe("WalTaskStore, damage", () => {
     );
     assert.deepEqual(report.violations, []);
     assert.ok(report.logs > 400 && report.served > 3 * report.refused);
+  });
+
+  it("a bit flipped while the store is open is never served, nor made sound by a compaction", async () => {
+    const report = await damage(
+      SMALL_LOG,
+      (log) => decays(log, isWhole ? 7 : 29),
+      () => true,
+    );
+    assert.deepEqual(report.violations, []);
+    assert.ok(report.logs > 80);
   });
 
   it("a segment that is cut at any byte, or gone, is found and reported", async () => {

@@ -2,6 +2,7 @@ import { mkdirSync } from "node:fs";
 import {
   checkDamage,
   type Damage,
+  decays,
   flips,
   holes,
   newDamageReport,
@@ -47,6 +48,8 @@ export const soakDamage: Part = async ({ dir, seed, minutes, say }) => {
   const small = await writeLog(SMALL_LOG, at);
   await run(small, flips(small, () => BITS), at);
   told("every bit flipped");
+  await run(small, decays(small, 1), at);
+  told("a bit of every byte flipped while the store is open");
   await run(small, holes(small, 1), at);
   await checkTails(small, 1, at, report);
   told("every byte cut");

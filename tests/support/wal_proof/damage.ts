@@ -26,6 +26,8 @@ export interface Damage {
   readonly start: number;
   /** The offset after them. */
   readonly end: number;
+  /** Whether the store opens the sound log, and this happens then. */
+  readonly whileOpen?: boolean;
 }
 
 /** What was done, and what came of it. */
@@ -66,6 +68,19 @@ export function* flips(
         yield change(log, label, file, changed, offset, offset + 1);
       }
     }
+  }
+}
+
+/**
+ * Flips a bit of some bytes while the store is open.
+ *
+ * @param log The log.
+ * @param step How far they are apart.
+ */
+export function* decays(log: WrittenLog, step: number): Generator<Damage> {
+  for (const damage of flips(log, (at) => at % step ? [] : [at * 3 % 8])) {
+    const label = `${damage.label}, while the store is open`;
+    yield { ...damage, label, whileOpen: true };
   }
 }
 
@@ -151,7 +166,8 @@ export async function checkDamage(
   const fail = (violation: unknown) =>
     void report.violations.push(`${damage.label}: ${violation}`);
   const heard: Heard = { compactionError: fail, damages: [] };
-  const disk = new SimDisk(damage.files);
+  const { whileOpen = false } = damage;
+  const disk = new SimDisk(whileOpen ? log.files : damage.files);
   const open = () =>
     new LogTaskStore(proofOptions(options, heard), disk.session());
   const found = new Map<string, string>();
@@ -162,6 +178,7 @@ export async function checkDamage(
   const store = open();
   try {
     await store.ready();
+    if (whileOpen) disk.decay(damage.file, damage.files.get(damage.file)!);
     for (const [taskId, latest] of log.states) {
       const state = await stateOf(store, taskId);
       found.set(taskId, state);
@@ -174,7 +191,9 @@ export async function checkDamage(
     const places = heard.damages.map(({ file, offset }) =>
       `${basename(file)} at ${offset}`
     );
-    if (!heard.damages.some((one) => isPlace(log, one, damage))) {
+    // What memory holds need not be read, and so is not found either.
+    const isFound = !whileOpen || [...found.values()].includes(DAMAGED);
+    if (isFound && !heard.damages.some((one) => isPlace(log, one, damage))) {
       fail(`it is reported at ${places.join(", ") || "no place"}`);
     }
     const { length } = (await store.health()).damage;
@@ -191,6 +210,8 @@ export async function checkDamage(
     for (const [taskId, state] of found) {
       const now = await stateOf(again, taskId);
       if (now === state || (state === ABSENT && now === DAMAGED)) continue;
+      // The compaction has come across it.
+      if (whileOpen && now === DAMAGED && isHit(hits, taskId)) continue;
       fail(`then ${taskId} is ${brief(now)} and was ${brief(state)}`);
     }
   } catch (error) {
@@ -224,6 +245,10 @@ function wrongIn(
     if (ttlMs === EXPIRED_MS - CREATED_MS) return undefined;
   }
   return `is ${brief(state)}, not ${brief(latest)}`;
+}
+
+function isHit(hits: readonly WrittenEntry[], taskId: string): boolean {
+  return hits.some(({ states }) => states.has(taskId));
 }
 
 /** Whether an entry that has lost its id may have been of a task: it was there then, and unfinished. */

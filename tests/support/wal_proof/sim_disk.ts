@@ -90,6 +90,19 @@ export class SimDisk {
     this.#pendingNames = [];
   }
 
+  /**
+   * A file decays: what is open reads other bytes from now on.
+   *
+   * @param path The file.
+   * @param bytes What is in it now.
+   */
+  decay(path: string, bytes: Uint8Array): void {
+    const inode = this.#at(path);
+    inode.bytes = inode.durable = bytes;
+    inode.writes = [];
+    inode.generation++;
+  }
+
   /** Ends the process that uses the disk: each of its calls fails from now on. */
   kill(): void {
     this.#session.alive = false;

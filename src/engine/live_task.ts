@@ -6,7 +6,7 @@ import {
   TaskCancelled,
   TaskNotFoundError,
 } from "../errors.ts";
-import type { TaskHead, TaskRecord } from "../model/record.ts";
+import { headOf, type TaskHead, type TaskRecord } from "../model/record.ts";
 import { isTerminalStatus, type TaskStatus } from "../model/status.ts";
 import { toGetTaskResult } from "../model/wire.ts";
 import type { Subscription } from "./listeners.ts";
@@ -102,9 +102,14 @@ export class LiveTask {
     if (at >= 0) (this.subscriptions as Subscription[]).splice(at, 1);
   }
 
-  /** The newest version that was seen; 0 before the first. */
+  /** The newest head that was seen; `undefined` before the first. */
+  get head(): TaskHead | undefined {
+    return this.#seen?.head;
+  }
+
+  /** Its version; 0 before the first. */
   get version(): number {
-    return this.#seen?.version ?? 0;
+    return this.#seen?.head.version ?? 0;
   }
 
   /**
@@ -257,12 +262,7 @@ export class LiveTask {
 
 /** Enough of a record to tell whether a client would see a difference. */
 interface TaskView {
-  readonly version: number;
-  readonly status: TaskStatus;
-  readonly statusMessage: string | undefined;
-  readonly lastUpdatedAt: string;
-  readonly ttlMs: number | null;
-  readonly pollIntervalMs: number | undefined;
+  readonly head: TaskHead;
   /** The keys of the open requests; `undefined` where only the head was seen. */
   readonly openKeys: string | undefined;
 }
@@ -274,31 +274,28 @@ function viewOf(
 ): TaskView {
   const { status, version } = record;
   return {
-    version,
-    status,
-    statusMessage: record.statusMessage,
-    lastUpdatedAt: record.lastUpdatedAt,
-    ttlMs: record.ttlMs,
-    pollIntervalMs: record.pollIntervalMs,
+    head: sight.whole ? headOf(record) : record,
     openKeys: status !== "input_required"
       ? ""
       : sight.whole
       ? JSON.stringify(Object.keys(record.inputRequests ?? {}))
       // What is written by the head alone leaves the requests as they are.
-      : sight.committed && before?.version === version - 1
+      : sight.committed && before?.head.version === version - 1
       ? before.openKeys
       : undefined,
   };
 }
 
 /** Whether a client would see a difference. */
-function differ(one: TaskView, other: TaskView): boolean {
+function differ(before: TaskView, after: TaskView): boolean {
+  const { head: one } = before;
+  const { head: other } = after;
   return one.status !== other.status ||
     one.statusMessage !== other.statusMessage ||
     one.lastUpdatedAt !== other.lastUpdatedAt ||
     one.ttlMs !== other.ttlMs ||
     one.pollIntervalMs !== other.pollIntervalMs ||
-    (one.openKeys ?? other.openKeys) !== other.openKeys;
+    (before.openKeys ?? after.openKeys) !== after.openKeys;
 }
 
 /** Whether a task in this state shows nothing but its head. */

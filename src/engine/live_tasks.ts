@@ -197,6 +197,17 @@ export class LiveTasks {
   }
 
   /**
+   * What this process has seen last of a task.
+   *
+   * @param taskId The task.
+   * @returns The head; `undefined` where it knows nothing, or is to read it for somebody.
+   */
+  lastSeen(taskId: string): TaskHead | undefined {
+    const live = this.#tasks.get(taskId);
+    return live?.wantsRecord ? undefined : live?.head;
+  }
+
+  /**
    * Whether more than the head of a record is needed to show it.
    *
    * @param record The head, with the payloads that a write set.

@@ -124,6 +124,7 @@ export class TaskWriter {
   /**
    * Changes a record as {@linkcode change} does, whatever its payloads are:
    * they are read only where somebody in this process has to learn of them.
+   * What was seen last is tried first: if it is no longer true, the store says so.
    *
    * @param taskId The task.
    * @param operation What is being done, for messages.
@@ -148,11 +149,15 @@ export class TaskWriter {
       for (let attempt = 1;; attempt++) {
         this.#refuseIfClosed(operation);
         try {
-          return await this.#attempt(operation, taskId, decide, whole);
+          const known = attempt === 1 && !whole
+            ? this.#known(taskId)
+            : undefined;
+          return await this.#attempt(operation, taskId, decide, whole, known);
         } catch (error) {
           if (!isConcurrentUpdateError(error) || attempt === MAX_ATTEMPTS) {
             throw error;
           }
+          if (attempt === 1 && !whole) continue;
         }
         await pause(Math.random() * Math.min(2 ** attempt, MAX_PAUSE_MS));
       }
@@ -164,12 +169,14 @@ export class TaskWriter {
     taskId: string,
     decide: Decide<T>,
     whole: boolean,
+    known?: TaskHead,
   ): Promise<T> {
+    // No decision is made inside the call that asks for it.
+    if (known) await undefined;
     const { store, now, times } = this.#options;
-    const byHead = !whole && store.head !== undefined;
-    const before: TaskRecord | undefined = byHead
-      ? await this.readHead(taskId)
-      : await this.read(taskId);
+    const byHead = !whole && (known ?? store.head) !== undefined;
+    const before: TaskRecord | undefined = known ??
+      (byHead ? await this.readHead(taskId) : await this.read(taskId));
     if (!before) {
       this.#live.gone(taskId);
       throw new TaskNotFoundError(taskId);
@@ -178,9 +185,13 @@ export class TaskWriter {
     if (this.#live.lacks(before, sight)) {
       return await this.#attempt(operation, taskId, decide, true);
     }
-    this.#live.see(before, sight);
+    if (!known) this.#live.see(before, sight);
     const change = decide(before);
-    if (!change.patch) return change.result();
+    if (!change.patch) {
+      // Nothing asks the store whether it is still so.
+      if (known) return await this.#attempt(operation, taskId, decide, whole);
+      return change.result();
+    }
     const at = now();
     const patch = change.silent ? change.patch : {
       ...change.patch,
@@ -215,6 +226,14 @@ export class TaskWriter {
       await this.#live.readAndSee(after, seen);
     } else this.#live.see(after, seen);
     return result;
+  }
+
+  /** What may stand for a read: it is not expired, and the store refuses it if it is old. */
+  #known(taskId: string): TaskHead | undefined {
+    const { store, now } = this.#options;
+    if (store.traits?.compareAndSwap === false) return undefined;
+    const head = this.#live.lastSeen(taskId);
+    return head && !isExpired(head, now()) ? head : undefined;
   }
 
   #checkSize(after: TaskRecord, patch: TaskPatch): void {

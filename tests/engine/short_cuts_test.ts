@@ -16,6 +16,7 @@ import {
   inWorld,
   named,
   ProbeStore,
+  refuses,
   settled,
   type World,
 } from "../support/engine_world.ts";
@@ -166,6 +167,52 @@ describe("a store with head() and commit()", () => {
       assert.equal(store.wholes, wholes);
       await other.close();
     }, 2));
+});
+
+describe("a write of a task that was seen before", () => {
+  it("does not read it again, and goes by what others wrote all the same", () =>
+    inShortWorld(async (world) => {
+      const { tasks, store, clock } = world;
+      const other = another(world);
+      // So that the write itself has to find it out.
+      Object.assign(store, { watch: undefined });
+      const { taskId } = await tasks.createTask({ ttlMs: 5_000 });
+      const task = tasks.handle(taskId);
+      await task.progress("seen");
+      const { heads } = store;
+      for (let i = 0; i < 5; i++) await task.progress(`${i}`);
+      assert.deepEqual([store.heads, store.wholes], [heads, 0]);
+      await other.cancelTask(taskId);
+      await task.progress("after the cancel");
+      assert.equal(
+        (task.signal.reason as { code: string }).code,
+        "ERR_TASK_CANCELLED",
+      );
+      assert.equal(store.heads, heads + 1);
+      await other.handle(taskId).progress("by the other", { ttlMs: 9_000 });
+      clock.turn(6_000);
+      await task.progress("in the time that the other gave");
+      const { statusMessage, version } = (await store.raw(taskId))!;
+      assert.deepEqual([statusMessage, version], [
+        "in the time that the other gave",
+        11,
+      ]);
+      await other.handle(taskId).complete({ content: [] });
+      await refuses(() => task.progress("late"), "ERR_TASK_TERMINAL");
+      await other.close();
+    }));
+
+  it("reads it first where the store cannot tell what is old", async () => {
+    const store = new ShortStore({ compareAndSwap: false });
+    await inWorld({ store, observeIntervalMs: null }, async ({ tasks }) => {
+      const { taskId } = await tasks.createTask();
+      const task = tasks.handle(taskId);
+      await task.progress("seen");
+      const { heads } = store;
+      await task.progress("again");
+      assert.equal(store.heads, heads + 1);
+    });
+  });
 });
 
 describe("a listener over a store with head() and commit()", () => {

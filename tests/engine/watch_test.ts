@@ -17,7 +17,7 @@ class WatchedStore extends MemoryTaskStore {
   reads = 0;
   /** What `watch()` throws, where it does. */
   failure: unknown;
-  /** What reads wait for. */
+  /** What reads and writes wait for. */
   gate: Promise<void> = Promise.resolve();
 
   override watch(taskId: string, changed: () => void): () => void {
@@ -37,6 +37,14 @@ class WatchedStore extends MemoryTaskStore {
     const head = await super.head(...args);
     await this.gate;
     return head;
+  }
+
+  override async commit(
+    ...args: Parameters<MemoryTaskStore["commit"]>
+  ): Promise<number> {
+    const version = await super.commit(...args);
+    await this.gate;
+    return version;
   }
 }
 

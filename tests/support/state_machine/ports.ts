@@ -131,13 +131,17 @@ export class Port implements TaskStore {
   #write(write: () => Promise<TaskRecord>): Promise<TaskRecord> {
     return this.#call(async () => {
       const { fault } = this;
-      this.fault = undefined;
-      if (fault === "before") throw new Error("the connection broke");
+      if (fault === "before") throw this.#break();
       const record = await write();
       this.#hub.commits.push({ port: this.#name, record });
-      if (fault === "after") throw new Error("the connection broke");
+      if (fault === "after") throw this.#break();
       return record;
     });
+  }
+
+  #break(): Error {
+    this.fault = undefined;
+    return new Error("the connection broke");
   }
 
   #call<Value>(call: () => Promise<Value>): Promise<Value> {

@@ -5,7 +5,7 @@
  */
 
 import { utf8Bytes } from "../model/json.ts";
-import { MAX_ID_BYTES } from "./limits.ts";
+import { MAX_ID_LENGTH } from "./limits.ts";
 import type { DenoKvKey, DenoKvRange } from "./shape.ts";
 import type { Piece } from "./value.ts";
 
@@ -134,10 +134,7 @@ export class Keys {
  * @returns The id itself, or bytes made of it, which no other id has.
  */
 export function idPartOf(taskId: string): IdPart | Promise<IdPart> {
-  if (
-    taskId.length <= MAX_ID_BYTES && taskId.isWellFormed() &&
-    textBytes(taskId) <= MAX_ID_BYTES
-  ) return taskId;
+  if (taskId.length <= MAX_ID_LENGTH && taskId.isWellFormed()) return taskId;
   const units = new Uint8Array(taskId.length * 2);
   for (let i = 0; i < taskId.length; i++) {
     const unit = taskId.charCodeAt(i);

@@ -27,8 +27,8 @@ export const LIST_BATCH = 500;
  */
 export const MAX_PREFIX_BYTES = 200;
 
-/** Bytes of an id that is part of a key as it is; of a longer one it is the hash. */
-export const MAX_ID_BYTES = 200;
+/** UTF-16 code units of an id that is part of a key as it is, in at most 600 bytes; of a longer one it is the hash. */
+export const MAX_ID_LENGTH = 200;
 
 /** The most that `maxRecordBytes` can be: 16 MiB, 256 parts. */
 export const LARGEST_RECORD_BYTES = 16 * 1024 * 1024;

@@ -71,6 +71,24 @@ const TRIES = 20;
  * await tasks.close();
  * kv.close();
  * ```
+ *
+ * @example On Node and Bun
+ * ```ts
+ * import { openKv } from "@deno/kv";
+ * import { DenoKvTaskStore } from "@mcp-durable/tasks/deno-kv";
+ *
+ * // Bun insists on these two; the store itself writes bytes, and uses neither.
+ * const kv = await openKv(":memory:", {
+ *   encodeV8: (value: unknown) =>
+ *     new TextEncoder().encode(JSON.stringify(value)),
+ *   decodeV8: (bytes: Uint8Array) =>
+ *     JSON.parse(new TextDecoder().decode(bytes)),
+ * });
+ * const store = new DenoKvTaskStore(kv, { durable: false });
+ * console.log(await store.get("unknown")); // undefined
+ * await store.close();
+ * kv.close();
+ * ```
  */
 export class DenoKvTaskStore implements TaskStore {
   /** What the store says of itself: durable unless it was told otherwise, for any number of instances. */

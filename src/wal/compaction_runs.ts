@@ -1,11 +1,18 @@
 /** When the log is compacted, and what becomes of a compaction that fails. */
 
-import { hasErrorCode, StoreFailedError } from "../errors.ts";
+import { hasErrorCode, StoreClosedError, StoreFailedError } from "../errors.ts";
 import { Compactor } from "./compactor.ts";
 import { appendOldest } from "./entries.ts";
 import type { StoreParts } from "./open_store.ts";
 import type { ResolvedWalOptions } from "./options.ts";
 import type { Segment } from "./segment.ts";
+
+/** The pause after the first failure, in milliseconds; it doubles with each. */
+const FIRST_PAUSE_MS = 500;
+/** The longest pause after a failure, in milliseconds. */
+const LONGEST_PAUSE_MS = 60_000;
+/** How often a run goes over the log without making it shorter. */
+const PASSES_IN_VAIN = 3;
 
 /** Runs compactions, one at a time. */
 export class CompactionRuns {
@@ -17,9 +24,9 @@ export class CompactionRuns {
   /** The whole compaction that waits for it. */
   #waiting: Promise<void> | undefined;
   #isStopped = false;
-  /** What the log must have grown to since a compaction has failed. */
-  #afterBytes = 0;
-  #afterEntries = 0;
+  /** When a failed compaction is tried again, by the clock of `performance`. */
+  #notBefore = 0;
+  #pauseMs = FIRST_PAUSE_MS;
 
   /**
    * @param options The options of the store.
@@ -41,7 +48,7 @@ export class CompactionRuns {
       files: parts.files,
       records: parts.records,
       damages: parts.damages,
-      settled: () => parts.settled(true),
+      settled: () => parts.settled(),
     });
   }
 
@@ -55,12 +62,14 @@ export class CompactionRuns {
       return;
     }
     const isManyEntries = compactEvery !== undefined &&
-      log.appended >= compactEvery + this.#afterEntries;
+      log.appended >= compactEvery;
     if (!isManyEntries && !this.#isTooLong) return;
+    if (performance.now() < this.#notBefore) return;
     this.#run(() => isManyEntries ? this.#all() : this.#whileTooLong())
       .catch((error) => {
-        this.#afterBytes = log.bytes * 1.5;
-        this.#afterEntries = log.appended;
+        // A full disk is not to be hammered.
+        this.#notBefore = performance.now() + this.#pauseMs;
+        this.#pauseMs = Math.min(2 * this.#pauseMs, LONGEST_PAUSE_MS);
         try {
           if (!this.#isStopped) this.#options.onCompactionError(error);
         } catch {
@@ -71,32 +80,33 @@ export class CompactionRuns {
 
   /** Compacts all that is there. */
   compactAll(): Promise<void> {
-    return this.#waiting ??= (async () => {
-      try {
-        await this.#running;
-      } catch {
-        // It has told whom it had to.
-      }
-      this.#waiting = undefined;
-      await this.#run(() => this.#all());
-    })();
+    return this.#waiting ??= this.#allAfterRun();
   }
 
-  /** Waits for the slice that is under way, and ends. */
+  async #allAfterRun(): Promise<void> {
+    await undefined; // Only then it is known that this waits.
+    await this.#idle();
+    this.#waiting = undefined;
+    await this.#run(() => this.#all());
+  }
+
+  /** Waits for the segment that is under way, and ends. */
   async stop(): Promise<void> {
-    try {
-      await this.#waiting;
-      this.#isStopped = true;
-      await this.#running;
-    } catch {
-      // Whoever asked for it knows.
-    }
     this.#isStopped = true;
+    await this.#waiting?.catch(() => {}); // Whoever asked for it knows.
+    await this.#idle();
+  }
+
+  /** Another run may have begun in the same turn in which one ends. */
+  async #idle(): Promise<void> {
+    while (this.#running) {
+      await this.#running.catch(() => {}); // It has told whom it had to.
+    }
   }
 
   get #isTooLong(): boolean {
     const { log, records, segmentBytes } = this.#parts;
-    return log.segments.length > 1 && log.bytes > this.#afterBytes &&
+    return log.segments.length > 1 &&
       log.bytes > 2 * records.aliveBytes + segmentBytes();
   }
 
@@ -107,6 +117,7 @@ export class CompactionRuns {
 
   #run(work: () => Promise<void>): Promise<void> {
     const running = (async () => {
+      await undefined; // Its end comes after it is known to be under way.
       try {
         const { log } = this.#parts;
         if (log.refusal) {
@@ -116,9 +127,13 @@ export class CompactionRuns {
           );
         }
         await work();
-        this.#afterBytes = this.#afterEntries = 0;
+        this.#notBefore = 0;
+        this.#pauseMs = FIRST_PAUSE_MS;
       } catch (cause) {
-        if (hasErrorCode(cause, "ERR_STORE_FAILED")) throw cause;
+        if (
+          hasErrorCode(cause, "ERR_STORE_FAILED") ||
+          hasErrorCode(cause, "ERR_STORE_CLOSED")
+        ) throw cause;
         throw new StoreFailedError("compact the log", { cause });
       } finally {
         this.#running = undefined;
@@ -131,11 +146,14 @@ export class CompactionRuns {
 
   async #whileTooLong(): Promise<void> {
     const { log } = this.#parts;
-    // What is appended meanwhile is for the next run.
-    for (let left = log.segments.length - 1; left > 0; left--) {
-      if (!this.#isTooLong || this.#isStopped) return;
-      await this.#compactor.compactOldest();
-      if (!this.#isFarTooLong) log.release();
+    for (let inVain = 0; inVain < PASSES_IN_VAIN; inVain++) {
+      const before = log.bytes;
+      for (let left = log.segments.length - 1; left > 0; left--) {
+        if (!this.#isTooLong || this.#isStopped) return;
+        await this.#compactor.compactOldest();
+        if (!this.#isFarTooLong) log.release();
+      }
+      if (log.bytes < before) inVain = 0;
     }
   }
 
@@ -143,9 +161,12 @@ export class CompactionRuns {
     const { log } = this.#parts;
     log.seal();
     appendOldest(log, log.segments[0].number);
-    await this.#parts.settled(true);
+    await this.#parts.settled();
     const last: Segment = log.active!;
-    while (log.segments[0] !== last) await this.#compactor.compactOldest();
+    while (log.segments[0] !== last) {
+      if (this.#isStopped) throw new StoreClosedError("compact");
+      await this.#compactor.compactOldest();
+    }
     log.appended = 0;
   }
 }

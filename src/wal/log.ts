@@ -6,7 +6,7 @@
 import { Buffer } from "node:buffer";
 import { nextTick } from "node:process";
 import { setImmediate } from "node:timers";
-import { StoreFailedError } from "../errors.ts";
+import { StoreClosedError, StoreFailedError } from "../errors.ts";
 import type { Disk, DiskFile } from "./disk.ts";
 import { FlushTimes } from "./flush_times.ts";
 import { headerLine, Segment, type SegmentFiles } from "./segment.ts";
@@ -83,7 +83,10 @@ export class Log {
   #tail: Segment | undefined;
   #tailEnd = 0;
   #sealAsked = false;
+  /** The highest number that a segment has, or is planned with. */
   #lastNumber: number;
+  /** The highest number that a segment has had: no later one may have it too. */
+  #madeNumber: number;
   readonly #queue: Batch[] = [];
   #scheduled = false;
   #draining: Promise<void> | undefined;
@@ -100,9 +103,8 @@ export class Log {
   #turnEndsAt = 0;
   /** Is called when entries are settled, once for each write. It must not throw. */
   onCommit: () => void = () => {};
-  #isHeld = false;
-  /** Whether something waits that is not held up. */
-  #isUrgent = false;
+  #held: PromiseWithResolvers<void> | undefined;
+  #isClosed = false;
   #scratch: Buffer = Buffer.allocUnsafe(64 * 1024);
   readonly #encoder = new TextEncoder();
 
@@ -118,7 +120,7 @@ export class Log {
     this.#nextSequence = found.nextSequence;
     for (const segment of this.segments) this.bytes += segment.size;
     const last = this.segments.at(-1);
-    this.#lastNumber = last?.number ?? 0;
+    this.#lastNumber = this.#madeNumber = last?.number ?? 0;
     if (last && found.isLastOpen) {
       this.#active = this.#tail = last;
       this.#tailEnd = last.size;
@@ -146,8 +148,10 @@ export class Log {
    * @param pieces The entry.
    * @param bytes Bytes of all pieces.
    * @returns Where it will be. {@linkcode settle} tells when.
+   * @throws {StoreClosedError} `ERR_STORE_CLOSED`: after {@linkcode Log.close}.
    */
   add(pieces: readonly (string | Uint8Array)[], bytes: number): Place {
+    this.#refuseIfClosed();
     let batch = this.#queue.at(-1);
     const limit = this.#options.segmentBytes();
     if (
@@ -171,9 +175,10 @@ export class Log {
    * that is not yet settled, so that nothing stays whose predecessor is gone.
    *
    * @param settled Takes the outcome, from outside this call, in the order of the calls.
-   * @param isUrgent Whether it is not held up; nor is what was appended before it.
+   * @throws {StoreClosedError} `ERR_STORE_CLOSED`: after {@linkcode Log.close}.
    */
-  settle(settled: Settled, isUrgent = false): void {
+  settle(settled: Settled): void {
+    this.#refuseIfClosed();
     const batch = this.#queue.at(-1);
     if (batch) batch.settled.push(settled);
     else {
@@ -181,20 +186,23 @@ export class Log {
       const end = this.#tailEnd;
       this.#planBatch(this.#tail, end, false).settled.push(settled);
     }
-    if (isUrgent) this.#isUrgent = true;
     this.#schedule();
   }
 
-  /** Holds up what is appended, so that a compaction keeps step with it. */
+  /** Holds up writers that ask {@linkcode Log.held}, so that a compaction keeps step with them. */
   hold(): void {
-    this.#isHeld = true;
+    this.#held ??= Promise.withResolvers();
   }
 
   /** Ends that. */
   release(): void {
-    if (!this.#isHeld) return;
-    this.#isHeld = false;
-    if (this.#queue.length > 0) this.#schedule();
+    this.#held?.resolve();
+    this.#held = undefined;
+  }
+
+  /** What a writer has to wait for before it judges and appends; `undefined`: nothing. */
+  get held(): Promise<void> | undefined {
+    return this.#held?.promise;
   }
 
   /** Makes the next entry start a segment, unless the last one has none. */
@@ -220,12 +228,15 @@ export class Log {
    * @param segment The segment.
    */
   removed(segment: Segment): void {
-    this.segments.splice(this.segments.indexOf(segment), 1);
+    const index = this.segments.indexOf(segment);
+    if (index < 0) throw new Error(`${segment.path} was removed before`);
+    this.segments.splice(index, 1);
     this.bytes -= segment.size;
   }
 
-  /** Waits until everything is settled. */
-  async idle(): Promise<void> {
+  /** Waits until everything is settled, and takes nothing more: the directory may be another's then. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
     while (this.#scheduled || this.#draining || this.#queue.length > 0) {
       if (this.#draining) await this.#draining;
       else await nextTurn();
@@ -272,11 +283,9 @@ export class Log {
    */
   #schedule(): void {
     if (this.#scheduled || this.#draining) return;
-    if (this.#isHeld && !this.#isUrgent) return;
     this.#scheduled = true;
     if (
-      this.#options.fsync || this.#isHeld ||
-      performance.now() > this.#turnEndsAt
+      this.#options.fsync || performance.now() > this.#turnEndsAt
     ) setImmediate(this.#runInTurn);
     // Behind everything that the callers of this turn have to do before they come here.
     else nextTick(this.#run);
@@ -307,7 +316,6 @@ export class Log {
       }
       this.#commit(batch);
     }
-    this.#isUrgent = false;
   };
 
   #canWriteNow(batch: Batch): boolean {
@@ -336,7 +344,6 @@ export class Log {
     if (failed) this.#fail(batch, failed.cause);
     else this.#commit(batch);
     if (this.#queue.length > 0) this.#schedule();
-    else this.#isUrgent = false;
   }
 
   async #prepare(batch: Batch): Promise<void> {
@@ -451,6 +458,7 @@ export class Log {
         this.#leftover = undefined;
         if (this.#active) this.#files.keep(this.#active);
         this.#active = segment;
+        this.#madeNumber = segment.number;
         this.segments.push(segment);
       }
       segment.size = batch.offset + bytes;
@@ -475,7 +483,7 @@ export class Log {
         // It is cut before the next write.
       }
     }
-    this.#lastNumber = this.segments.at(-1)?.number ?? 0;
+    this.#lastNumber = this.#madeNumber;
     this.#tail = active;
     this.#tailEnd = active?.size ?? 0;
     this.#nextSequence = batch.firstSequence;
@@ -485,6 +493,10 @@ export class Log {
     for (const failed of [batch, ...queued]) {
       for (const settled of failed.settled) settled(error);
     }
+  }
+
+  #refuseIfClosed(): void {
+    if (this.#isClosed) throw new StoreClosedError("write to the log");
   }
 
   #refuseIfUnsure(): void {

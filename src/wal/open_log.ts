@@ -134,8 +134,10 @@ async function replaySegment(
     const small = () =>
       scan.buffer.toString("utf8", bodyAt, bodyAt + head.smallBytes);
     if (head.kind === "h") checkHeader(small(), segment.path);
-    if (head.kind === "h" || head.kind === "o") progress.oldest = head.version;
-    else replay.entry(item, segment, small);
+    if (head.kind === "h" || head.kind === "o") {
+      // A segment that was begun before an older one had gone still names that.
+      progress.oldest = Math.max(progress.oldest, head.version);
+    } else replay.entry(item, segment, small);
   }
 }
 

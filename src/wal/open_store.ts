@@ -60,12 +60,10 @@ export class StoreParts {
 
   /**
    * Resolves when all that was appended is safe.
-   *
-   * @param isUrgent Whether it is not held up.
    */
-  settled(isUrgent = false): Promise<void> {
+  settled(): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.log.settle((error) => error ? reject(error) : resolve(), isUrgent);
+      this.log.settle((error) => error ? reject(error) : resolve());
     });
   }
 
@@ -106,7 +104,7 @@ export class StoreParts {
   /** Waits for what is being written, and gives all of it back. */
   async close(): Promise<void> {
     try {
-      await this.log.idle();
+      await this.log.close();
       await this.damages.idle();
       closeAll(this.log, this.files);
     } finally {

@@ -55,6 +55,7 @@ export class LogTaskStore implements TaskStore {
   #opened: StoreParts | undefined;
   #compactions: CompactionRuns | undefined;
   #takeover: Takeover | undefined;
+  readonly #sweeps = new Set<Promise<number>>();
   #closing: Promise<void> | undefined;
 
   constructor(options: ResolvedWalOptions, disk: Disk) {
@@ -75,7 +76,7 @@ export class LogTaskStore implements TaskStore {
   }
 
   create(record: TaskRecord): Promise<void> {
-    return this.#call("create a task", () => {
+    return this.#write("create a task", () => {
       // Before anything is awaited: the caller may change its object then.
       const whole = divideRecord(record);
       const taskId = flat(record.taskId);
@@ -117,7 +118,7 @@ export class LogTaskStore implements TaskStore {
     expectedVersion: number,
     now?: number,
   ): Promise<TaskRecord> {
-    return this.#call("update a task", () => {
+    return this.#write("update a task", () => {
       const encoded = encodePatch(patch);
       return (parts) => {
         const before = this.#writable(parts, taskId, expectedVersion, now);
@@ -135,7 +136,7 @@ export class LogTaskStore implements TaskStore {
     expectedVersion: number,
     now?: number,
   ): Promise<number> {
-    return this.#call("update a task", () => {
+    return this.#write("update a task", () => {
       const encoded = encodePatch(patch);
       return (parts) => {
         const before = this.#writable(parts, taskId, expectedVersion, now);
@@ -146,24 +147,15 @@ export class LogTaskStore implements TaskStore {
     });
   }
 
-  async sweep(now?: number): Promise<number> {
-    this.#refuseIfClosed("sweep");
-    const parts = this.#opened ?? await this.#opening;
-    const { records, log } = parts;
-    const time = now ?? this.#options.now();
-    let count = 0;
-    for (;;) {
-      const taskIds = records.takeExpired(time, SWEEP_SLICE);
-      for (const taskId of taskIds) {
-        appendDeletion(log, taskId, records.appended(taskId)!);
-        this.#stage(parts, { taskId, state: undefined });
-      }
-      // "None" also says that what another sweep deletes is gone for good.
-      if (taskIds.length > 0 || records.hasStaged) await parts.settled();
-      count += taskIds.length;
-      if (taskIds.length < SWEEP_SLICE) return count;
-      await nextTurn();
-    }
+  sweep(now?: number): Promise<number> {
+    return this.#call("sweep", () => (parts) => {
+      const sweep = this.#sweep(parts, now ?? this.#options.now());
+      // close() waits for its later slices too.
+      this.#sweeps.add(sweep);
+      const ended = () => this.#sweeps.delete(sweep);
+      sweep.then(ended, ended);
+      return sweep;
+    });
   }
 
   async compact(): Promise<void> {
@@ -204,6 +196,7 @@ export class LogTaskStore implements TaskStore {
         if (this.#opened) this.#tell(damage);
       });
     } catch (error) {
+      await this.#compactions?.stop();
       await parts.close();
       throw error;
     }
@@ -223,6 +216,7 @@ export class LogTaskStore implements TaskStore {
     try {
       await this.#takeover?.close();
       await this.#compactions!.stop();
+      await Promise.allSettled(this.#sweeps);
     } finally {
       await parts.close();
     }
@@ -240,6 +234,37 @@ export class LogTaskStore implements TaskStore {
       return parts ? Promise.resolve(run(parts)) : this.#opening.then(run);
     } catch (error) {
       return Promise.reject(error);
+    }
+  }
+
+  /** Runs a method that writes: it is held up where a compaction would not keep step. */
+  #write<T>(
+    operation: string,
+    take: () => (parts: StoreParts) => T | Promise<T>,
+  ): Promise<T> {
+    return this.#call(operation, () => {
+      const run = take();
+      return (parts) => {
+        const { held } = parts.log;
+        return held ? held.then(() => run(parts)) : run(parts);
+      };
+    });
+  }
+
+  async #sweep(parts: StoreParts, now: number): Promise<number> {
+    const { records, log } = parts;
+    let count = 0;
+    for (;;) {
+      const taskIds = records.takeExpired(now, SWEEP_SLICE);
+      for (const taskId of taskIds) {
+        appendDeletion(log, taskId, records.appended(taskId)!);
+        this.#stage(parts, { taskId, state: undefined });
+      }
+      // "None" also says that what another sweep deletes is gone for good.
+      if (taskIds.length > 0 || records.hasStaged) await parts.settled();
+      count += taskIds.length;
+      if (taskIds.length < SWEEP_SLICE) return count;
+      await nextTurn();
     }
   }
 
@@ -378,10 +403,9 @@ export class LogTaskStore implements TaskStore {
   }
 
   #stage(
-    { records, log }: StoreParts,
+    { records, log, damages }: StoreParts,
     { taskId, state }: Pick<StagedChange, "taskId" | "state">,
   ): void {
-    const { damages } = this.#opened!;
     const change = { taskId, state, fields: undefined, texts: undefined };
     records.stage(change);
     log.settle((error) => {

@@ -14,7 +14,7 @@ import { isExpired } from "../model/expiry.ts";
 import { copyJson, utf8Bytes } from "../model/json.ts";
 import {
   applyTaskPatch,
-  PAYLOAD_FIELDS,
+  headOf,
   type TaskHead,
   type TaskPatch,
   type TaskRecord,
@@ -100,10 +100,7 @@ export class ProcessLogTaskStore implements TaskStore {
   async head(taskId: string, now?: number): Promise<TaskHead | undefined> {
     this.#refuseIfUnusable("read a task");
     const record = this.#live(taskId, now)?.record;
-    if (!record) return undefined;
-    const head: Partial<TaskRecord> = { ...record };
-    for (const field of PAYLOAD_FIELDS) delete head[field];
-    return copyJson(head as TaskHead);
+    return record && copyJson(headOf(record));
   }
 
   // deno-lint-ignore require-await -- a refusal has to be a rejection

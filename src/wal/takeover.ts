@@ -172,6 +172,7 @@ export class Takeover {
         most = RANGE_BYTES;
       } else if (to < size) most *= 2;
       else break;
+      if (this.#closing) return;
     }
     log.seen = size;
     this.#fastUntil = performance.now() + FAST_FOR_MS;

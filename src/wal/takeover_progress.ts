@@ -67,7 +67,7 @@ export class TakeoverProgress {
       const { format, logs, known } = JSON.parse(bytes.toString("utf8"));
       const entries: [string, LogProgress][] = Object.entries(logs);
       if (
-        format === FORMAT &&
+        format === FORMAT && isCount(known) &&
         entries.every(([, { read = 0, checkpoint }]) =>
           isCount(read) && isCount(checkpoint)
         )
@@ -129,7 +129,7 @@ export class TakeoverProgress {
   }
 
   /**
-   * Notes how far a log was read. The file is replaced before the first wait.
+   * Notes how far a log was read.
    *
    * @param name The log.
    * @param progress How far.

@@ -58,7 +58,7 @@ class Range {
   #end: number;
   /** Where the last entry of each task is. */
   readonly #places = new Map<string, number>();
-  /** The last line that cannot be read. */
+  /** The last lines that cannot be read, as one. */
   #damage: ForeignDamage | undefined;
   #steps: Step[] = [];
   /** The digests of the states that were decided about since the last batch. */
@@ -101,26 +101,49 @@ class Range {
     const { to } = this.#request;
     let lastSeq = 0;
     let isOrdered = true;
+    let unreadable: ForeignDamage | undefined;
     for await (
       const { line, entry, isDone } of this.#log.entries(this.#from, to)
     ) {
       this.#end = line.offset + line.bytes + 1;
       if (!entry) continue;
       if ("problem" in entry) {
-        this.#damage = this.#report(line, entry.problem);
+        unreadable = this.#joined(unreadable, line, entry.problem);
         continue;
       }
       const { taskId, seq, record } = entry;
       if (isOrdered && seq <= lastSeq) {
         isOrdered = false; // Where two have written, many lines are so.
-        this.#report(
-          line,
-          `an entry has sequence number ${seq}, the one before it ${lastSeq}, as if two processes had written; it is taken, and so is what follows`,
-        );
+        this.#request.observer.onDamage({
+          file: this.#log.path,
+          offset: line.offset,
+          bytes: line.bytes,
+          reason:
+            `an entry has sequence number ${seq}, the one before it ${lastSeq}, as if two processes had written; it is taken, and so is what follows`,
+        });
       }
       lastSeq = seq;
       if (!isDone) this.#places.set(taskId, record ? line.offset : DELETED);
     }
+    this.#joined(unreadable);
+  }
+
+  /** Joins lines that follow each other, and reports those before them if they do not. */
+  #joined(
+    before: ForeignDamage | undefined,
+    line?: ForeignLine,
+    reason: string = "",
+  ): ForeignDamage | undefined {
+    if (before && before.offset + before.bytes + 1 === line?.offset) {
+      return { ...before, bytes: before.bytes + 1 + line.bytes };
+    }
+    if (before) {
+      this.#damage = before;
+      this.#request.observer.onDamage(before);
+    }
+    if (!line) return undefined;
+    const { offset, bytes } = line;
+    return { file: this.#log.path, offset, bytes, reason };
   }
 
   /** Decides about a task by its last entry in the range: its record, or its deletion. */
@@ -238,11 +261,5 @@ class Range {
       ours,
       theirs,
     });
-  }
-
-  #report({ offset, bytes }: ForeignLine, reason: string): ForeignDamage {
-    const damage = { file: this.#log.path, offset, bytes, reason };
-    this.#request.observer.onDamage(damage);
-    return damage;
   }
 }

@@ -36,7 +36,7 @@ export async function openTakeover(
     dir,
     disk,
     isNew: log.nextSequence <= FIRST_SEQUENCE,
-    target: new StoreTarget(parts, fsync),
+    target: new StoreTarget(parts, fsync, onDamage),
     observer: {
       onEvent(event) {
         try {
@@ -65,10 +65,16 @@ export async function openTakeover(
 class StoreTarget implements TakeoverTarget {
   readonly #parts: StoreParts;
   readonly #fsync: boolean;
+  readonly #onDamage: (damage: Damage) => void;
 
-  constructor(parts: StoreParts, fsync: boolean) {
+  constructor(
+    parts: StoreParts,
+    fsync: boolean,
+    onDamage: (damage: Damage) => void,
+  ) {
     this.#parts = parts;
     this.#fsync = fsync;
+    this.#onDamage = onDamage;
   }
 
   version(taskId: string): number | undefined {
@@ -89,6 +95,7 @@ class StoreTarget implements TakeoverTarget {
     } catch (cause) {
       if (!(cause instanceof ReadDamage)) throw cause;
       this.#parts.lose(taskId, cause);
+      this.#onDamage(this.#parts.damages.of(taskId)!);
     }
   }
 
@@ -108,10 +115,7 @@ class StoreTarget implements TakeoverTarget {
     return refused;
   }
 
-  #stage(
-    change: ForeignChange,
-    before: TaskState | undefined,
-  ): void {
+  #stage(change: ForeignChange, before: TaskState | undefined): void {
     const { records, log, damages } = this.#parts;
     const { taskId, doubt } = change;
     const damage = doubt && damages.add(new Damage(doubt));

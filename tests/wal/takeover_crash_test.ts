@@ -213,9 +213,7 @@ class Run {
       compactEvery: 12,
       lockTimeoutMs: 0,
       now: () => CREATED_MS,
-      onDamage: (damage) => {
-        if (damage.taskIds.length > 0) assert.fail(JSON.stringify(damage));
-      },
+      onDamage: (damage) => assert.fail(JSON.stringify(damage)),
       onCompactionError: (error) => assert.fail(String(error)),
     });
     const store = new LogTaskStore(
@@ -223,6 +221,7 @@ class Run {
       disk.session(),
     );
     await store.ready();
+    assert.deepEqual((await store.health()).damage, []);
     return store;
   }
 

@@ -252,6 +252,7 @@ describe("Takeover.open()", () => {
           "null",
           sound.slice(0, -3),
           sound.replace('"format":1', '"format":2'),
+          sound.replace(/"known":\d+/, '"known":null'),
           sound.replace(/"read":\d+/, '"read":-1'),
           sound.replace(/"checkpoint":0/, '"checkpoint":"0"'),
         ]
@@ -382,12 +383,12 @@ describe("Takeover.open() on a log with a damaged line", () => {
 
   it("reports it where nothing can be read at all", () =>
     onSite(async (site) => {
-      site.write("wal.jsonl", "\0\0\0\n{\n");
+      site.write("wal.jsonl", "\0\0\0\n{\n\n[]\n");
       await site.take();
       assert.equal(site.target.tasks.size, 0);
       assert.deepEqual(
-        site.damage.map(({ offset }) => offset),
-        [0, 4],
+        site.damage.map(({ offset, bytes }) => [offset, bytes]),
+        [[0, 5], [7, 2]],
       );
       assert.ok(existsSync(join(site.dir, "wal.jsonl.taken")));
     }));

@@ -449,20 +449,21 @@ describe("WalTaskStore, compaction on a disk that fails", () => {
       await store.create(aRecord("a", { text, ttlMs: 10 }));
       await store.create(aRecord("b", { text }));
       await store.commit("b", { statusMessage: "2" }, 1);
-      const gate = new Gate();
+      const [readA, readB] = [new Gate(), new Gate()];
       let reads = 0;
+      // A chunk of the segment, "a", another chunk, "b".
       disk.faults.read = (call) => {
-        // The first two read the segment, then "a" and "b" are read.
-        if (++reads >= 3) return gate.wait(call);
+        reads++;
+        if (reads === 2) return readA.wait(call);
+        if (reads === 4) return readB.wait(call);
       };
       const compacted = store.compact();
-      await gate.arrived;
-      const writes = [
-        store.commit("b", { statusMessage: "3" }, 2),
-        store.sweep(CREATED_MS + 10),
-      ];
-      await Promise.all(writes);
-      gate.open();
+      await readA.arrived;
+      assert.equal(await store.sweep(CREATED_MS + 10), 1);
+      readA.open();
+      await readB.arrived;
+      await store.commit("b", { statusMessage: "3" }, 2);
+      readB.open();
       await compacted;
       assert.equal((await store.get("b"))?.statusMessage, "3");
       assert.equal(await store.get("a", 0), undefined);

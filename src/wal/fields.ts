@@ -235,6 +235,16 @@ export function dropPayloads(head: Record<string, unknown>): void {
   }
 }
 
+/**
+ * Tells whether a head of a record leaves a field out.
+ *
+ * @param key The field.
+ * @returns Whether it is one of the four.
+ */
+export function isPayload(key: string): boolean {
+  return PAYLOADS.has(key);
+}
+
 /** Bytes that fields add to the JSON of an object that has others. */
 function bytesOfParts(
   parts: readonly { key: string; bytes: number | Uint8Array }[],
@@ -258,7 +268,7 @@ function isPart(key: string, text: string, smallLength: number): boolean {
     return text.length > LEAST_PART_LENGTH;
   }
   return text.length >
-    (PAYLOADS.has(key) ? SMALL_PAYLOAD_LENGTH : SMALL_FIELD_LENGTH);
+    (isPayload(key) ? SMALL_PAYLOAD_LENGTH : SMALL_FIELD_LENGTH);
 }
 
 function toPart(key: string, text: string): NewPart {

@@ -28,6 +28,7 @@ import {
   dropPayloads,
   type EncodedPatch,
   encodePatch,
+  isPayload,
   type NewPart,
   recordBytesOf,
   type RecordChange,
@@ -105,8 +106,13 @@ export class LogTaskStore implements TaskStore {
       const state = this.#readable(parts, taskId, now);
       if (!state) return undefined;
       return this.#reading(parts, taskId, () => {
-        const head = JSON.parse(parts.reader.fields(taskId, state).small);
+        const { small, parts: refs } = parts.reader.fields(taskId, state);
+        const head = JSON.parse(small);
         dropPayloads(head);
+        for (const ref of refs) {
+          if (isPayload(ref.key)) continue;
+          setOwn(head, ref.key, JSON.parse(parts.reader.text(ref)));
+        }
         return head;
       });
     });

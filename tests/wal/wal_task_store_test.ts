@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import process from "node:process";
+import { TaskLifecycle } from "../../mod.ts";
 import { show, TaskEntryTooLargeError } from "../../src/errors.ts";
 import {
   DEFAULT_MAX_ENTRY_BYTES,
@@ -392,6 +393,72 @@ describe("WalTaskStore.head() and commit()", () => {
       const without = { ...expected, result: { small: 1 }, version: 3 };
       assert.deepEqual(await next.get("a"), without);
       await next.close();
+    }));
+});
+
+describe("WalTaskStore.head()", () => {
+  it("has every field that is no payload, however large, before and after changes and a restart", () =>
+    withStore({}, async (store, dir) => {
+      const large = Object.fromEntries(
+        Array.from({ length: 60 }, (_, i) => [`f${i}`, `${i}`.repeat(50)]),
+      );
+      let head = aRecord("a", {
+        statusMessage: "m".repeat(5_000),
+        owner: "o".repeat(600),
+        steps: { one: "s".repeat(900) },
+        ...large,
+      });
+      const payloads = { result: "r".repeat(3_000), error: "e".repeat(9) };
+      await store.create({ ...head, ...payloads } as never);
+      assert.deepEqual(await store.head("a"), head);
+      const patch = aPatch({ steps: { two: "t".repeat(901) }, f3: undefined });
+      await store.commit("a", patch, 1);
+      head = { ...head, ...patch, version: 2 };
+      delete (head as unknown as Record<string, unknown>).f3;
+      assert.deepEqual(await store.head("a"), head);
+      await store.close();
+      const next = await WalTaskStore.open({ dir });
+      assert.deepEqual(await next.head("a"), head);
+      await next.compact();
+      assert.deepEqual(await next.head("a"), head);
+      assert.deepEqual(await next.get("a"), { ...head, ...payloads });
+      await next.close();
+    }));
+});
+
+describe("WalTaskStore, a TaskLifecycle over it", () => {
+  it("keeps others away from a task whose owner has a long name, as I16 asks", () =>
+    withTempDir(async (dir) => {
+      const tasks = new TaskLifecycle({ store: new WalTaskStore({ dir }) });
+      const owner = "o".repeat(600);
+      const statusMessage = "m".repeat(600);
+      const { taskId } = await tasks.createTask({ owner, statusMessage });
+      const task = tasks.handle(taskId);
+      // Keys whose list is long as well: I5 goes by it.
+      const request = { method: "roots/list" } as const;
+      const keys = ["a", "b", "c"].map((key) => key.repeat(250));
+      const asked = task.requestInput(
+        Object.fromEntries(keys.map((key) => [key, request])),
+      );
+      await task.resumeInput();
+      for (const access of [undefined, { owner: "o".repeat(599) }]) {
+        for (const verb of ["cancelTask", "getTask"] as const) {
+          await rejects(tasks[verb](taskId, access), "ERR_TASK_NOT_FOUND");
+        }
+      }
+      const answers = Object.fromEntries(
+        keys.map((key) => [key, { roots: [] }]),
+      );
+      await tasks.updateTask(taskId, answers, { owner });
+      assert.deepEqual(await asked, answers);
+      await rejects(
+        task.requestInput({ [keys[1]]: request }),
+        "ERR_DUPLICATE_INPUT_KEY",
+      );
+      assert.equal(task.signal.aborted, false);
+      await tasks.cancelTask(taskId, { owner });
+      assert.equal(task.signal.aborted, true);
+      await tasks.close();
     }));
 });
 

@@ -34,12 +34,21 @@ const FULL = conformanceRecord({
   results: null,
 });
 
+/** Fields that a store may keep apart from the others, since they are long. */
+const LONG = conformanceRecord({
+  taskId: "c",
+  statusMessage: "m".repeat(5_000),
+  owner: "o".repeat(600),
+  result: { text: "r".repeat(3_000) },
+  future: { list: ["f".repeat(900)] },
+});
+
 const HEAD: readonly Omit<CaseInit, "clause">[] = [
   {
     id: "head-fields",
     does: "head() leaves out the four fields that may be large, and no other",
     hint:
-      "inputRequests, inputResponses, result and error are left out. What the store does not know stays, under any name.",
+      "inputRequests, inputResponses, result and error are left out. What the store does not know stays, under any name, however long it is.",
     async run({ store }) {
       await store.create(FULL);
       expectEqual(
@@ -51,6 +60,15 @@ const HEAD: readonly Omit<CaseInit, "clause">[] = [
       const record = { ...conformanceRecord({ taskId: "b" }), ...odd };
       await store.create(record);
       expectEqual('head("b")', await store.head!("b"), record);
+      await store.create(LONG);
+      expectEqual('head("c")', await store.head!("c"), headOf(LONG));
+      const future = { list: ["g".repeat(901)] };
+      await store.update("c", patchOf({ future }), 1);
+      expectEqual(
+        'head("c") after update()',
+        await store.head!("c"),
+        headOf({ ...LONG, ...patchOf({ future }), version: 2 }),
+      );
     },
   },
   {

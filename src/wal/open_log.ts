@@ -59,6 +59,8 @@ export async function readLog(
     const file = isLast
       ? disk.open(segment.path)
       : disk.openToRead(segment.path);
+    // For what the replay reads back: it opens no second one.
+    segment.file = file;
     try {
       segment.size = isLast ? await writtenSize(file) : file.size();
       const known = damages.all.length;
@@ -74,10 +76,12 @@ export async function readLog(
         // not come back: a process that was killed may have left it unflushed.
         await file.sync();
         isLastOpen = damages.all.length === known;
-        if (isLastOpen) segment.file = file;
       }
     } finally {
-      if (!segment.file) file.close();
+      if (!isLastOpen) {
+        segment.file = undefined;
+        file.close();
+      }
     }
   }
   replay.finish();

@@ -2,7 +2,7 @@
 
 import { basename, dirname, join } from "node:path";
 import { Damage, type Damages } from "./damage.ts";
-import type { EntryHead } from "./frame.ts";
+import type { EntryHead, PartRow } from "./frame.ts";
 import type { Reader } from "./reader.ts";
 import type { DamageItem, EntryItem } from "./scan.ts";
 import type { Segment } from "./segment.ts";
@@ -11,12 +11,16 @@ import { TaskState, type UnappliedChange } from "./task_state.ts";
 /** So many changes of a task wait until somebody asks for it. */
 const MOST_UNAPPLIED = 64;
 
+const NO_ROWS: readonly PartRow[] = [];
+
 /** The states of a log that is being read. */
 export class Replay {
   /** What was found so far. */
   readonly states: Map<string, TaskState> = new Map();
   readonly #reader: Reader;
   readonly #damages: Damages;
+  /** The parts of the tasks that have any. */
+  readonly #parts = new Map<string, readonly PartRow[]>();
 
   /**
    * @param reader Reads what was found before.
@@ -86,6 +90,7 @@ export class Replay {
     for (const { bytes } of head.rows) aliveBytes += bytes;
     const { expiresAt, ended } = head;
     if (before?.isDamaged) this.#damages.release(taskId);
+    this.#keepParts(taskId, head.rows);
     this.states.set(
       taskId,
       new TaskState({
@@ -135,7 +140,12 @@ export class Replay {
     changes.push(change);
     let { aliveBytes } = before;
     if (changes.length === 1) aliveBytes += head.smallBytes;
-    for (const { bytes } of rows) if (bytes > 0) aliveBytes += bytes;
+    const partsBefore = this.#parts.get(taskId) ?? NO_ROWS;
+    if (partsBefore.length > 0 || rows.length > 0) {
+      const parts = partsAfter(partsBefore, change);
+      aliveBytes += bytesOf(parts) - bytesOf(partsBefore);
+      this.#keepParts(taskId, parts);
+    }
     const state = new TaskState({
       born,
       version,
@@ -156,6 +166,7 @@ export class Replay {
     const before = this.states.get(head.taskId);
     if (!before || head.born < before.born) return;
     this.states.delete(head.taskId);
+    this.#parts.delete(head.taskId);
     this.#damages.release(head.taskId);
   }
 
@@ -210,11 +221,35 @@ export class Replay {
     );
   }
 
+  #keepParts(taskId: string, parts: readonly PartRow[]): void {
+    if (parts.length > 0) this.#parts.set(taskId, parts);
+    else this.#parts.delete(taskId);
+  }
+
   #take(taskId: string, state: TaskState, damage: Damage): void {
     state.isDamaged = true;
     state.overlay = undefined;
     this.#damages.take(taskId, damage);
   }
+}
+
+/** The parts that a task has after a change. */
+function partsAfter(
+  before: readonly PartRow[],
+  { small, rows }: UnappliedChange,
+): readonly PartRow[] {
+  const replaced = new Set(rows.map(({ key }) => key));
+  if (before.length > 0) {
+    for (const key of Object.keys(JSON.parse(small))) replaced.add(key);
+  }
+  return [
+    ...before.filter(({ key }) => !replaced.has(key)),
+    ...rows.filter(({ bytes }) => bytes >= 0),
+  ];
+}
+
+function bytesOf(parts: readonly PartRow[]): number {
+  return parts.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
 /** Whether an entry comes before what is known, in the life of the task. */

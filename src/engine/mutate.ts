@@ -228,12 +228,12 @@ export class TaskWriter {
     return result;
   }
 
-  /** What may stand for a read: it is not expired, and the store refuses it if it is old. */
+  /** What may stand for a read: the store refuses it if it is old, or expired. */
   #known(taskId: string): TaskHead | undefined {
-    const { store, now } = this.#options;
-    if (store.traits?.compareAndSwap === false) return undefined;
-    const head = this.#live.lastSeen(taskId);
-    return head && !isExpired(head, now()) ? head : undefined;
+    const { traits } = this.#options.store;
+    return traits?.compareAndSwap === false
+      ? undefined
+      : this.#live.lastSeen(taskId);
   }
 
   #checkSize(after: TaskRecord, patch: TaskPatch): void {

@@ -205,6 +205,25 @@ describe("WalTaskStore, flushes", () => {
     });
   });
 
+  it("a sweep that fails leaves all to the next", () =>
+    withFaults({}, async (store, disk) => {
+      for (let i = 0; i < 20; i++) {
+        await store.create(aRecord(`${i}`, { ttlMs: 10 + i }));
+      }
+      disk.faults.write = () => {
+        throw systemError("ENOSPC");
+      };
+      // The later time of a change that fails counts no more.
+      const change = store.commit("3", { ttlMs: 1_000_000 }, 1, CREATED_MS);
+      const failed = [change, store.sweep(CREATED_MS + 15)];
+      for (const one of failed) await causeOf(one);
+      delete disk.faults.write;
+      assert.equal(await store.sweep(CREATED_MS + 15), 6);
+      assert.equal(await store.sweep(CREATED_MS + 100), 14);
+    }, async (reopened) => {
+      assert.equal((await reopened.health()).tasks, 0);
+    }));
+
   it("a sweep that finds nothing waits for the one that took it", () =>
     withFaults({ fsync: true }, async (store, disk) => {
       await store.create(aRecord("a", { ttlMs: 10 }));
@@ -317,6 +336,28 @@ for (const fsync of [false, true]) {
         assert.ok(await reopened.get("a"));
         assert.equal(await reopened.get("b"), undefined);
         assert.ok(await reopened.get("c"));
+      }));
+
+    it("flushes what it has cut before it begins a segment", () =>
+      withTempDir(async (dir) => {
+        const disk = new FaultDisk();
+        const options = resolveWalOptions({ dir, fsync, compactEvery: null });
+        const store = new LogTaskStore({ ...options, segmentBytes: 900 }, disk);
+        await store.create(aRecord("a"));
+        disk.faults.write = ({ partly }) => {
+          partly(100);
+          throw systemError("ENOSPC");
+        };
+        await causeOf(store.create(aRecord("lost")));
+        const calls: string[] = [];
+        const note = (call: string) => ({ path }: { path: string }) => {
+          calls.push(`${call} ${segmentsIn(dir).indexOf(path)}`);
+        };
+        disk.faults.write = note("write");
+        disk.faults.sync = note("sync");
+        await store.create(aRecord("b", { text: "x".repeat(900) }));
+        assert.deepEqual(calls.slice(0, 2), ["sync 0", "write 1"]);
+        await store.close();
       }));
 
     it("takes writes that are short", () =>

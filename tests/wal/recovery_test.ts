@@ -353,25 +353,31 @@ describe("WalTaskStore, a damaged body", () => {
       await store.update("a", { statusMessage: "lost" }, 1);
     }));
 
-  it("that is found by a read is reported then", () =>
-    withLog(async (dir, log, bytes) => {
-      const told: WalDamage[] = [];
-      const store = await open(dir, {
-        onDamage: (damage) => {
-          told.push(damage);
-          throw new Error("an observer's own");
-        },
-      });
-      const at = bytes.indexOf("漢");
-      const damaged = Buffer.from(bytes);
-      damaged[bytes.indexOf("漢", at + 1_000)] ^= 1;
-      writeFileSync(log, damaged);
-      await rejects(store.get("done"), "ERR_STORE_DAMAGED");
-      await assertLost(store, "done");
-      assert.deepEqual(told.map(({ taskIds }) => taskIds), [["done"]]);
-      assert.deepEqual(await store.get("a"), FINAL[1]);
-      await store.close();
-    }));
+  // In the small fields of the task, and in a part.
+  for (const beside of ['"taskId":"done","status":"completed"', '{"text":"']) {
+    it(`that is found by a read is reported then, beside ${beside}`, () =>
+      withLog(async (dir, log, bytes) => {
+        const told: WalDamage[] = [];
+        const store = await open(dir, {
+          onDamage: (damage) => {
+            told.push(damage);
+            throw new Error("an observer's own");
+          },
+        });
+        const damaged = Buffer.from(bytes);
+        const at = bytes.indexOf("漢", bytes.indexOf(beside));
+        damaged[at] ^= 1;
+        writeFileSync(log, damaged);
+        await rejects(store.get("done"), "ERR_STORE_DAMAGED");
+        await assertLost(store, "done");
+        assert.deepEqual(told.map(({ taskIds }) => taskIds), [["done"]]);
+        assert.ok(told[0].offset <= at && at < told[0].offset + told[0].bytes);
+        assert.deepEqual(await store.get("a"), FINAL[1]);
+        await store.close();
+        const copies = readdirSync(join(dir, "damaged"));
+        assert.equal(copies.length, 1);
+      }));
+  }
 });
 
 describe("WalTaskStore, a damaged head", () => {

@@ -115,7 +115,9 @@ function copyLost(
   if (!(error instanceof ReadDamage)) throw error;
   parts.lose(taskId, error);
   const state = parts.records.appended(taskId);
-  return state ? copyDamaged(parts, taskId, state, stage) : 0;
+  if (!state) return 0;
+  if (!state.isDamaged) throw error; // It stands on something else by now.
+  return copyDamaged(parts, taskId, state, stage);
 }
 
 function copyDamaged(

@@ -16,7 +16,8 @@ import { readLog } from "./open_log.ts";
 import type { ResolvedWalOptions } from "./options.ts";
 import { type ReadDamage, Reader } from "./reader.ts";
 import { Records } from "./records.ts";
-import { SegmentFiles } from "./segment.ts";
+import { type Segment, SegmentFiles } from "./segment.ts";
+import type { TaskState } from "./task_state.ts";
 
 /** The file whose lock says who has the directory. */
 export const LOCK_FILE = "lock.db";
@@ -68,7 +69,8 @@ export class StoreParts {
   }
 
   /**
-   * Takes note that the state of a task cannot be read.
+   * Takes note that the state of a task cannot be read. What has been appended
+   * since, and does not need what is lost, stays as it is.
    *
    * @param taskId The id.
    * @param cause What is wrong.
@@ -86,19 +88,30 @@ export class StoreParts {
       }),
     );
     this.damages.take(taskId, damage);
-    for (
-      const state of [
-        this.records.committed(taskId),
-        this.records.appended(taskId),
-      ]
-    ) {
-      if (!state) continue;
+    const { records } = this;
+    for (const state of [records.committed(taskId), records.appended(taskId)]) {
+      if (!state || !this.#standsOn(taskId, state, cause)) continue;
       state.isDamaged = true;
       state.overlay = undefined;
     }
     // Compaction tries again before the file goes.
     this.damages.copyAside(damage).catch(() => {});
     return this.damages.errorOf(taskId);
+  }
+
+  /** Whether a state needs the bytes that fail their check. */
+  #standsOn(taskId: string, state: TaskState, cause: ReadDamage): boolean {
+    const isThere = (place: { segment: Segment; offset: number }) =>
+      place.segment === cause.segment && place.offset === cause.offset;
+    if (isThere(state) && !state.overlay?.fields) return true;
+    const staged = this.records.staged(taskId);
+    try {
+      const fields = staged?.state === state && staged.fields ||
+        this.reader.fields(taskId, state);
+      return fields.parts.some(isThere);
+    } catch {
+      return true; // It cannot be read at all.
+    }
   }
 
   /** Waits for what is being written, and gives all of it back. */

@@ -396,6 +396,8 @@ export class LogTaskStore implements TaskStore {
           return;
         }
         parts.records.commit(change);
+        // It may have come through while the version before it was found damaged.
+        if (!state.isDamaged) parts.damages.release(taskId);
         // Most are changed before they are read; then their text is at hand.
         if (state.ended && !state.overlay) {
           parts.reader.keepFields(state, fields);
@@ -421,7 +423,7 @@ export class LogTaskStore implements TaskStore {
     });
   }
 
-  #stageCopy({ records, log }: StoreParts) {
+  #stageCopy({ records, log, damages }: StoreParts) {
     return (
       taskId: string,
       state: TaskState,
@@ -430,9 +432,11 @@ export class LogTaskStore implements TaskStore {
     ) => {
       const change = { taskId, state, fields, texts };
       records.stage(change);
-      log.settle((error) =>
-        error ? records.rollBack() : records.commit(change)
-      );
+      log.settle((error) => {
+        if (error) return records.rollBack();
+        records.commit(change);
+        if (!state.isDamaged) damages.release(taskId);
+      });
     };
   }
 

@@ -1,0 +1,96 @@
+/** Damage that is found while the store is open. */
+
+import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
+import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
+import type { Disk } from "../../src/wal/disk.ts";
+import { realDisk } from "../../src/wal/disk.ts";
+import {
+  resolveWalOptions,
+  type WalTaskStoreOptions,
+} from "../../src/wal/options.ts";
+import { LogTaskStore } from "../../src/wal/store.ts";
+import { aPatch, aRecord } from "../support/records.ts";
+import { rejects } from "../support/rejects.ts";
+import { describe, it } from "../support/runner.ts";
+import { segmentsIn, withTempDir } from "../support/wal_dir.ts";
+import { FaultDisk, Gate } from "../support/wal_fault_disk.ts";
+
+/** Opens a store whose segments are short. */
+async function open(
+  dir: string,
+  segmentBytes: number,
+  options: Omit<WalTaskStoreOptions, "dir"> = {},
+  disk: Disk = realDisk,
+): Promise<LogTaskStore> {
+  const resolved = resolveWalOptions({ dir, ...options });
+  const store = new LogTaskStore({ ...resolved, segmentBytes }, disk);
+  await store.ready();
+  return store;
+}
+
+/** Writes over a byte of the first segment, behind the first place where a text is. */
+function spoil(dir: string, text: string): void {
+  const [path] = segmentsIn(dir);
+  const at = readFileSync(path).indexOf(text);
+  assert.ok(at > 0);
+  const fd = openSync(path, "r+");
+  writeSync(fd, Buffer.from("Z"), 0, 1, at + text.length);
+  closeSync(fd);
+}
+
+describe("WalTaskStore, damage that a read finds while a change is flushed", () => {
+  const long = { text: "q".repeat(5_000) };
+  for (const isCompacted of [false, true]) {
+    it(`leaves a change alone that replaces what is damaged, compacted ${isCompacted}`, () =>
+      withTempDir(async (dir) => {
+        let store = await open(dir, 100_000);
+        await store.create(aRecord("a", { result: long }));
+        await store.close();
+        const disk = new FaultDisk();
+        store = await open(dir, 100_000, { fsync: true }, disk);
+        spoil(dir, "qqqqq");
+        const gate = new Gate();
+        disk.faults.sync = gate.wait;
+        const patch = aPatch({
+          status: "completed",
+          result: { text: "new" },
+        });
+        const commit = store.commit("a", patch, 1);
+        await gate.arrived;
+        await rejects(store.get("a"), "ERR_STORE_DAMAGED");
+        gate.open();
+        assert.equal(await commit, 2);
+        const expected = aRecord("a", { ...patch, version: 2 });
+        assert.deepEqual(await store.get("a"), expected);
+        const { damage } = await store.health();
+        assert.deepEqual(damage.map(({ taskIds }) => taskIds), [[]]);
+        if (isCompacted) await store.compact();
+        await store.close();
+        store = await open(dir, 100_000);
+        assert.deepEqual(await store.get("a"), expected);
+        await store.close();
+      }));
+  }
+
+  it("takes a change with it that keeps what is damaged", () =>
+    withTempDir(async (dir) => {
+      let store = await open(dir, 100_000);
+      await store.create(aRecord("a", { result: long }));
+      await store.close();
+      const disk = new FaultDisk();
+      store = await open(dir, 100_000, { fsync: true }, disk);
+      spoil(dir, "qqqqq");
+      const gate = new Gate();
+      disk.faults.sync = gate.wait;
+      const commit = store.commit("a", { statusMessage: "new" }, 1);
+      await gate.arrived;
+      await rejects(store.get("a"), "ERR_STORE_DAMAGED");
+      gate.open();
+      await commit;
+      await rejects(store.get("a"), "ERR_STORE_DAMAGED");
+      await store.compact();
+      await rejects(store.get("a"), "ERR_STORE_DAMAGED");
+      await store.close();
+    }));
+});

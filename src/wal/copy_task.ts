@@ -10,6 +10,9 @@ import type { Fields, PartRef, TaskState } from "./task_state.ts";
 /** Parts of so many bytes are read at once; longer ones must not hold up the process. */
 const AT_ONCE_BYTES = 256 * 1024;
 
+/** After so many readings in vain, a task that changes all the time is read at once. */
+const MOST_READINGS = 3;
+
 /** Takes the copy into the appended state. */
 export type StageCopy = (
   taskId: string,
@@ -18,19 +21,33 @@ export type StageCopy = (
   texts: UnwrittenParts | undefined,
 ) => void;
 
+/** Parts that were read, by where they are on the disk: what is there never changes. */
+type ReadParts = ReadonlyMap<string, Uint8Array>;
+
 /**
  * Copies a task. What decides is its appended state at the moment of the copy:
- * long parts are read before that, and read again if the task has changed.
+ * long parts are read before that, and if the task has changed meanwhile, those
+ * that are new are read too.
  *
  * @param parts The store.
  * @param taskId The id.
  * @param stage Takes the copy.
- * @returns How many bytes; 0: the task is gone.
+ * @returns How many bytes; 0: the task is gone, or stands on another segment by now.
  */
 export function copyTask(
   parts: StoreParts,
   taskId: string,
   stage: StageCopy,
+): number | Promise<number> {
+  return copyNow(parts, taskId, stage, new Map(), 0);
+}
+
+function copyNow(
+  parts: StoreParts,
+  taskId: string,
+  stage: StageCopy,
+  read: ReadParts,
+  readings: number,
 ): number | Promise<number> {
   const { records, reader } = parts;
   const state = records.appended(taskId);
@@ -39,52 +56,52 @@ export function copyTask(
   try {
     if (state.isDamaged) return copyDamaged(parts, taskId, state, stage);
     const fields = change?.fields ?? reader.fields(taskId, state);
-    let bytes = 0;
-    for (const part of fields.parts) bytes += part.bytes;
-    if (bytes > AT_ONCE_BYTES) {
-      return copyLong(parts, taskId, state, fields, stage);
-    }
-    const read = fields.parts.map((part) => {
-      const found = unwrittenOf(part, change?.texts);
-      return toBytes(
-        part,
-        typeof found === "string" ? found : reader.bytes(found),
-      );
+    const found = fields.parts.map((part) => {
+      const place = unwrittenOf(part, change?.texts);
+      return typeof place === "string"
+        ? place
+        : read.get(placeOf(place)) ?? place;
     });
-    return copyWhole(parts, taskId, state, fields, read, stage);
+    let bytes = 0;
+    for (const one of found) if (isPlace(one)) bytes += one.bytes;
+    if (bytes > AT_ONCE_BYTES && readings < MOST_READINGS) {
+      const places = found.filter(isPlace);
+      return copyLater(parts, taskId, stage, places, read, readings + 1);
+    }
+    const whole = fields.parts.map((part, index) => {
+      const one = found[index];
+      return toBytes(part, isPlace(one) ? reader.bytes(one) : one);
+    });
+    return copyWhole(parts, taskId, state, fields, whole, stage);
   } catch (error) {
     return copyLost(parts, taskId, error, stage);
   }
 }
 
-async function copyLong(
+/** Reads parts, and copies then. */
+async function copyLater(
   parts: StoreParts,
   taskId: string,
-  state: TaskState,
-  fields: Fields,
   stage: StageCopy,
+  places: readonly PartRef[],
+  before: ReadParts,
+  readings: number,
 ): Promise<number> {
-  const { records, reader } = parts;
-  const texts = records.staged(taskId)?.texts;
-  const read: PartBytes[] = [];
+  const { records, reader, disk } = parts;
+  const state = records.appended(taskId)!;
+  const read = new Map(before);
   try {
-    for (const part of fields.parts) {
-      const found = unwrittenOf(part, texts);
-      const bytes = typeof found === "string"
-        ? found
-        : await reader.bytesLater(found, parts.disk);
-      read.push(toBytes(part, bytes));
+    for (const place of places) {
+      read.set(placeOf(place), await reader.bytesLater(place, disk));
     }
   } catch (error) {
     if (records.appended(taskId) === state) {
       return copyLost(parts, taskId, error, stage);
     }
-    throw error;
+    // It is looked at again: what could not be read may not be needed any more.
   }
-  if (records.appended(taskId) === state && !state.isDamaged) {
-    return copyWhole(parts, taskId, state, fields, read, stage);
-  }
-  return copyTask(parts, taskId, stage);
+  if (records.appended(taskId)?.segment !== state.segment) return 0;
+  return await copyNow(parts, taskId, stage, read, readings);
 }
 
 function copyWhole(
@@ -137,6 +154,14 @@ function unwrittenOf(
   unwritten: UnwrittenParts | undefined,
 ): string | PartRef {
   return isWritten(part) ? part : unwritten?.get(part) ?? part;
+}
+
+function isPlace(found: string | Uint8Array | PartRef): found is PartRef {
+  return typeof found !== "string" && "segment" in found;
+}
+
+function placeOf({ segment, offset }: PartRef): string {
+  return `${segment.number} ${offset}`;
 }
 
 function toBytes({ key, crc }: PartRef, found: string | Uint8Array): PartBytes {

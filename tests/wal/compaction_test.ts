@@ -1,0 +1,84 @@
+/** Compactions beside writers, and on disks that have lost something. */
+
+import assert from "node:assert/strict";
+import type { Disk } from "../../src/wal/disk.ts";
+import { realDisk } from "../../src/wal/disk.ts";
+import {
+  resolveWalOptions,
+  type WalTaskStoreOptions,
+} from "../../src/wal/options.ts";
+import { LogTaskStore } from "../../src/wal/store.ts";
+import { aPatch, aRecord } from "../support/records.ts";
+import { describe, it } from "../support/runner.ts";
+import { segmentsIn, withTempDir } from "../support/wal_dir.ts";
+import { FaultDisk } from "../support/wal_fault_disk.ts";
+
+/** Opens a store whose segments are short. */
+async function open(
+  dir: string,
+  segmentBytes: number,
+  options: Omit<WalTaskStoreOptions, "dir"> = {},
+  disk: Disk = realDisk,
+): Promise<LogTaskStore> {
+  const resolved = resolveWalOptions({ dir, ...options });
+  const store = new LogTaskStore({ ...resolved, segmentBytes }, disk);
+  await store.ready();
+  return store;
+}
+
+describe("WalTaskStore.compact(), a large task that changes all the time", () => {
+  const long = "x".repeat(300_000);
+  const changes = {
+    "beside its large fields": (version: number) => ({
+      statusMessage: `${version}`,
+    }),
+    "in a large field": (version: number) => ({ input: `${version}${long}` }),
+  };
+  for (const [where, change] of Object.entries(changes)) {
+    it(`ends, and keeps the last version: ${where}`, () =>
+      withTempDir(async (dir) => {
+        const disk = new FaultDisk();
+        let store = await open(dir, 2_000_000, { compactEvery: null }, disk);
+        let record = aRecord("a", { input: long, other: long });
+        await store.create(record);
+        let reads = 0;
+        // With each read that the compaction waits for, a version comes.
+        disk.faults.read = async () => {
+          if (++reads > 50) throw new Error("it reads on and on");
+          const patch = aPatch(change(record.version));
+          const version = await store.commit("a", patch, record.version);
+          record = { ...record, ...patch, version };
+        };
+        await store.compact();
+        delete disk.faults.read;
+        assert.ok(record.version > 3);
+        assert.deepEqual(await store.get("a"), record);
+        assert.doesNotMatch(segmentsIn(dir)[0], /001\.log$/);
+        await store.close();
+        store = await open(dir, 2_000_000);
+        assert.deepEqual(await store.get("a"), record);
+        await store.close();
+      }));
+  }
+
+  it("looks again where what it was reading fails, and is no longer needed", () =>
+    withTempDir(async (dir) => {
+      const disk = new FaultDisk();
+      const store = await open(dir, 2_000_000, { compactEvery: null }, disk);
+      await store.create(aRecord("a", { input: long }));
+      let reads = 0;
+      disk.faults.read = async () => {
+        if (++reads < 2) return; // The segment itself.
+        delete disk.faults.read;
+        await store.commit("a", aPatch({ input: "short" }), 1);
+        throw new Error("EIO, made by the test");
+      };
+      await store.compact();
+      assert.equal(disk.faults.read, undefined);
+      assert.deepEqual(
+        await store.get("a"),
+        aRecord("a", { input: "short", version: 2 }),
+      );
+      await store.close();
+    }));
+});

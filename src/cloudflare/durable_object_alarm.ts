@@ -24,6 +24,8 @@ interface AlarmState {
   readonly set: number | null;
   /** The host's time; `null`: none. */
   readonly host: number | null;
+  /** The time before that, which rang when it was replaced; absent: none did. */
+  readonly rang?: number;
 }
 
 const NONE: AlarmState = { set: null, host: null };
@@ -108,8 +110,17 @@ export class SharedAlarm {
       await this.#txn.delete([this.#key]);
       return;
     }
-    const state: AlarmState = { set: Math.min(...times), host };
-    await this.#txn.setAlarm(state.set!);
+    const before = await this.#read();
+    const isRinging = await this.#txn.getAlarm() === null;
+    const rang = isRinging ? before.set ?? undefined : before.rang;
+    await this.#txn.setAlarm(Math.min(...times));
+    // Of a time that is past the platform makes another.
+    const set = await this.#txn.getAlarm();
+    const state: AlarmState = {
+      set,
+      host,
+      ...(rang !== undefined && { rang }),
+    };
     await this.#txn.put({ [this.#key]: state });
   }
 
@@ -119,9 +130,10 @@ export class SharedAlarm {
    * @param scheduledTime For when the alarm that rings was set, where that is known.
    */
   async rings(scheduledTime: number | undefined): Promise<Ringing> {
-    const { set, host } = await this.#read();
+    const { set, host, rang } = await this.#read();
     // Nobody but the host sets it to another time than the store.
-    const direct = scheduledTime !== undefined && scheduledTime !== set;
+    const direct = scheduledTime !== undefined && scheduledTime !== set &&
+      scheduledTime !== rang;
     return { due: direct || host !== null && host <= Date.now(), host };
   }
 

@@ -65,6 +65,8 @@ export class DurableObjectTaskStore implements TaskStore {
    */
   readonly traits: TaskStoreTraits;
   readonly #records: ObjectRecords;
+  /** The host's time that has come, while the host does what it does then; it is kept until that is done. */
+  #ringing: number | null = null;
   #closed = false;
 
   /**
@@ -263,12 +265,14 @@ export class DurableObjectTaskStore implements TaskStore {
     info?: DurableObjectAlarmInfo,
   ): Promise<number> {
     checkFunction("hostAlarm", hostAlarm);
-    const deleted = await this.sweep();
+    this.#refuseIfClosed("read the alarm");
+    // Before anything else sets it anew.
     const rang = await this.#records.withAlarm(
       "read the alarm",
       (alarm) => alarm.rings(info?.scheduledTime),
     );
-    if (rang.due) await hostAlarm();
+    const deleted = await this.sweep();
+    if (rang.due) await this.#ring(rang.host, hostAlarm);
     await this.#records.withAlarm("set the alarm", async (alarm, sweepAt) => {
       const host = await alarm.host();
       const over = rang.due && host === rang.host;
@@ -281,16 +285,17 @@ export class DurableObjectTaskStore implements TaskStore {
    * When the host's alarm is due: what it has set with
    * {@linkcode DurableObjectTaskStore.setAlarm}, whatever the store needs itself.
    *
-   * @returns Milliseconds since the epoch; `null` if none is set.
+   * @returns Milliseconds since the epoch; `null` if none is set, and while it rings.
    * @throws {StoreFailedError} `ERR_STORE_FAILED`: it could not be read.
    * @throws {StoreClosedError} `ERR_STORE_CLOSED`: after `close()`.
    */
   async getAlarm(): Promise<number | null> {
     this.#refuseIfClosed("read the alarm");
-    return await this.#records.withAlarm(
+    const host = await this.#records.withAlarm(
       "read the alarm",
       (alarm) => alarm.host(),
     );
+    return host === this.#ringing ? null : host;
   }
 
   /**
@@ -322,6 +327,18 @@ export class DurableObjectTaskStore implements TaskStore {
   close(): Promise<void> {
     this.#closed = true;
     return Promise.resolve();
+  }
+
+  async #ring(
+    host: number | null,
+    hostAlarm: () => void | Promise<void>,
+  ): Promise<void> {
+    this.#ringing = host;
+    try {
+      await hostAlarm();
+    } finally {
+      this.#ringing = null;
+    }
   }
 
   async #setHostAlarm(host: number | null): Promise<void> {

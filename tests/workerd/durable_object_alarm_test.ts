@@ -273,6 +273,59 @@ describe("the alarm of a DurableObjectTaskStore", () => {
     });
   });
 
+  it("is not set any more for a host whose time has come, as on the platform itself", async () => {
+    const object = durableObject();
+    const next = Date.now() + HOUR;
+    const seen: unknown[] = [];
+    const rang = nextRing(object, async (ctx, info) => {
+      const store = storeIn(ctx);
+      await store.alarm(async () => {
+        seen.push(await ctx.storage.getAlarm(), await store.getAlarm());
+        // Neither is the past set again by a task that is created meanwhile.
+        await store.create(aRecord("b", { ttlMs: 2 * MINUTE }));
+        seen.push(await store.getAlarm());
+        if (await store.getAlarm() === null) await store.setAlarm(next);
+        seen.push(await store.getAlarm());
+      }, info);
+    });
+    await object.run(async (ctx) => {
+      const store = storeIn(ctx);
+      await store.create(aRecord("a", { ttlMs: 2 * MINUTE }));
+      await store.setAlarm(Date.now() + 20);
+    });
+    await rang;
+    assert.deepEqual(seen, [null, null, null, next]);
+    await object.run(async (ctx) =>
+      assert.equal(await storeIn(ctx).getAlarm(), next)
+    );
+  });
+
+  it("is the store's own where it was set anew while it rang, and the host's time stays", async () => {
+    const object = durableObject();
+    const hosts = Date.now() + HOUR;
+    const now = clockFrom(CREATED_MS + OFFSET - 30);
+    let calls = 0;
+    const rang = nextRing(object, async (ctx, info) => {
+      const store = storeIn(ctx, now);
+      await store.create(aRecord("b", { ttlMs: 2 * MINUTE }));
+      const ringing = store.alarm(() => void calls++, info);
+      await store.create(aRecord("c", { ttlMs: MINUTE }));
+      await ringing;
+    });
+    await object.run(async (ctx) => {
+      const store = storeIn(ctx, now);
+      await store.setAlarm(hosts);
+      const createdAt = new Date(CREATED_MS - 9).toISOString();
+      await store.create(aRecord("a", { createdAt, ttlMs: 5 }));
+    });
+    await rang;
+    assert.equal(calls, 0);
+    await object.run(async (ctx) => {
+      assert.equal(await storeIn(ctx).getAlarm(), hosts);
+      assertNear(await ctx.storage.getAlarm(), Date.now() + MINUTE);
+    });
+  });
+
   it("alarm() keeps what the host has set on the platform itself while it rings", async () => {
     const object = durableObject();
     const next = Date.now() + HOUR;

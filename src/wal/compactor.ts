@@ -4,14 +4,13 @@
  * segment has nothing left to delete, and may go with it.
  */
 
-import type { Damages } from "./damage.ts";
-import { Damage } from "./damage.ts";
+import { Damage, type Damages } from "./damage.ts";
 import type { Disk } from "./disk.ts";
 import { appendOldest } from "./entries.ts";
 import { type Log, nextTurn } from "./log.ts";
 import type { Records } from "./records.ts";
 import { retried } from "./retry.ts";
-import { SegmentScan } from "./scan.ts";
+import { type DamageItem, SegmentScan } from "./scan.ts";
 import type { Segment, SegmentFiles } from "./segment.ts";
 
 /** A slice of work ends after so many bytes, or so many milliseconds. */
@@ -53,9 +52,13 @@ export class Compactor {
     for (const damage of damages.all) {
       if (damage.segment === segment) await damages.copyAside(damage);
     }
-    if (segment.bases > 0) await this.#copyAlive(segment);
-    // What nobody found in it any more.
-    if (segment.bases > 0) await this.#copyRest(segment);
+    try {
+      if (segment.bases > 0) await this.#copyAlive(segment);
+      // What nobody found in it any more.
+      if (segment.bases > 0) await this.#copyRest(segment);
+    } finally {
+      damages.tell();
+    }
     if (segment.bases > 0) {
       throw new Error(`${segment.path} is still in use`);
     }
@@ -76,10 +79,7 @@ export class Compactor {
         }
         if (item.type === "end") break;
         if (item.type === "damage") {
-          const { offset, bytes, reason } = item;
-          await this.#noteDamage(
-            new Damage({ segment, file: segment.path, offset, bytes, reason }),
-          );
+          await this.#noteDamage(item, segment);
           continue;
         }
         const { kind, taskId } = item.head;
@@ -121,9 +121,13 @@ export class Compactor {
     slice.start();
   }
 
-  async #noteDamage(found: Damage): Promise<void> {
+  async #noteDamage(item: DamageItem, segment: Segment): Promise<void> {
+    const { offset, bytes, reason, head, lost } = item;
     const { damages } = this.#parts;
-    const damage = damages.add(found);
+    const damage = damages.addWithin(
+      new Damage({ segment, file: segment.path, offset, bytes, reason }),
+      head !== undefined && lost === 0,
+    );
     await damages.copyAside(damage);
   }
 

@@ -76,6 +76,9 @@ export class Damages {
   readonly #byTask = new Map<string, Damage>();
   /** The copies that are being made. */
   readonly #copying = new Map<Damage, Promise<void>>();
+  /** What nobody was told of. */
+  readonly #untold = new Set<Damage>();
+  #observer: ((damage: Damage) => void) | undefined;
 
   /**
    * @param dir The directory of the store.
@@ -98,11 +101,60 @@ export class Damages {
    * @returns The same, or what was noted before of that place.
    */
   add(found: Damage): Damage {
-    const place = `${found.offset} ${found.file}`;
+    const place = placeOf(found);
     const known = this.#all.get(place);
     if (known) return known;
     this.#all.set(place, found);
+    this.#untold.add(found);
     return found;
+  }
+
+  /**
+   * Takes note of damage that may be known as part of a larger one, or for a
+   * part of it.
+   *
+   * @param found The damage.
+   * @param isEntry Whether it is one entry, so that who knows of a part knows of it.
+   * @returns All that is known of the place.
+   */
+  addWithin(found: Damage, isEntry: boolean): Damage {
+    const near = this.all.filter((known) =>
+      known.segment === found.segment && known.bytes > 0
+    );
+    const around = near.find((known) => contains(known, found));
+    if (around) return around;
+    const inside = near.filter((known) => contains(found, known));
+    const isTold = isEntry &&
+      inside.some((known) => !this.#untold.has(known));
+    for (const known of inside) {
+      this.#all.delete(placeOf(known));
+      this.#untold.delete(known);
+    }
+    const damage = this.add(found);
+    if (isTold) this.#untold.delete(damage);
+    for (const known of inside) {
+      for (const taskId of [...known.taskIds]) this.take(taskId, damage);
+    }
+    return damage;
+  }
+
+  /**
+   * Tells of all that is known, and of what is found later.
+   *
+   * @param observer Is told. It does not throw.
+   */
+  observe(observer: (damage: Damage) => void): void {
+    this.#observer = observer;
+    this.tell();
+  }
+
+  /** Tells of what nobody was told of, now that it is known what it has taken. */
+  tell(): void {
+    if (!this.#observer) return;
+    for (const damage of this.#untold) {
+      this.#untold.delete(damage);
+      this.#observer(damage);
+    }
   }
 
   /** Takes note of a task that damage has taken. */
@@ -192,4 +244,13 @@ export class Damages {
     }
     damage.copy = path;
   }
+}
+
+function placeOf({ offset, file }: Damage): string {
+  return `${offset} ${file}`;
+}
+
+function contains(outer: Damage, inner: Damage): boolean {
+  return outer.offset <= inner.offset &&
+    inner.offset + inner.bytes <= outer.offset + outer.bytes;
 }

@@ -74,18 +74,16 @@ export class StoreParts {
    *
    * @param taskId The id.
    * @param cause What is wrong.
-   * @returns The error with which the task answers from now on.
+   * @returns The error with which the task answers from now on. {@linkcode Damages.tell}
+   * tells the host.
    */
   lose(taskId: string, cause: ReadDamage): StoreDamagedError {
     const { segment, offset, bytes, message } = cause;
-    const damage = this.damages.add(
-      new Damage({
-        segment,
-        file: segment.path,
-        offset,
-        bytes,
-        reason: message,
-      }),
+    const { path: file } = segment;
+    const reason = message;
+    const damage = this.damages.addWithin(
+      new Damage({ segment, file, offset, bytes, reason }),
+      true,
     );
     this.damages.take(taskId, damage);
     const { records } = this;

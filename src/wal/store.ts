@@ -198,16 +198,14 @@ export class LogTaskStore implements TaskStore {
       });
       this.#compactions = compactions;
       parts.log.onCommit = () => compactions.startIfDue();
-      this.#takeover = await openTakeover(parts, options, (damage) => {
-        if (this.#opened) this.#tell(damage);
-      });
+      this.#takeover = await openTakeover(parts, options);
     } catch (error) {
       await this.#compactions?.stop();
       await parts.close();
       throw error;
     }
     this.#opened = parts;
-    for (const damage of parts.damages.all) this.#tell(damage);
+    parts.damages.observe((damage) => this.#tell(damage));
     return parts;
   }
 
@@ -446,9 +444,8 @@ export class LogTaskStore implements TaskStore {
       return read();
     } catch (cause) {
       if (cause instanceof ReadDamage) {
-        const known = parts.damages.all.length;
         const error = parts.lose(taskId, cause);
-        for (const damage of parts.damages.all.slice(known)) this.#tell(damage);
+        parts.damages.tell();
         throw error;
       }
       throw new StoreFailedError("read a task", { cause });

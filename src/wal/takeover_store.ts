@@ -22,13 +22,11 @@ const FIRST_SEQUENCE = 2;
  *
  * @param parts The store, which gives nothing out yet.
  * @param options Its options.
- * @param onDamage Is told what cannot be read. It does not throw.
  * @returns The takeover, which goes on; `undefined` if there is nothing to take over.
  */
 export async function openTakeover(
   parts: StoreParts,
   options: ResolvedWalOptions,
-  onDamage: (damage: Damage) => void,
 ): Promise<Takeover | undefined> {
   const { dir, fsync, onTakeover } = options;
   const { log, disk, damages } = parts;
@@ -36,7 +34,7 @@ export async function openTakeover(
     dir,
     disk,
     isNew: log.nextSequence <= FIRST_SEQUENCE,
-    target: new StoreTarget(parts, fsync, onDamage),
+    target: new StoreTarget(parts, fsync),
     observer: {
       onEvent(event) {
         try {
@@ -45,7 +43,10 @@ export async function openTakeover(
           // An observer changes no outcome.
         }
       },
-      onDamage: (found) => onDamage(damages.add(new Damage(found))),
+      onDamage(found) {
+        damages.add(new Damage(found));
+        damages.tell();
+      },
     },
   });
   try {
@@ -65,16 +66,10 @@ export async function openTakeover(
 class StoreTarget implements TakeoverTarget {
   readonly #parts: StoreParts;
   readonly #fsync: boolean;
-  readonly #onDamage: (damage: Damage) => void;
 
-  constructor(
-    parts: StoreParts,
-    fsync: boolean,
-    onDamage: (damage: Damage) => void,
-  ) {
+  constructor(parts: StoreParts, fsync: boolean) {
     this.#parts = parts;
     this.#fsync = fsync;
-    this.#onDamage = onDamage;
   }
 
   version(taskId: string): number | undefined {
@@ -95,7 +90,7 @@ class StoreTarget implements TakeoverTarget {
     } catch (cause) {
       if (!(cause instanceof ReadDamage)) throw cause;
       this.#parts.lose(taskId, cause);
-      this.#onDamage(this.#parts.damages.of(taskId)!);
+      this.#parts.damages.tell();
     }
   }
 

@@ -10,6 +10,7 @@ import {
   type WalTaskStoreOptions,
 } from "../../src/wal/options.ts";
 import { LogTaskStore } from "../../src/wal/store.ts";
+import type { WalDamage } from "../../wal.ts";
 import { aPatch, aRecord } from "../support/records.ts";
 import { rejects } from "../support/rejects.ts";
 import { describe, it } from "../support/runner.ts";
@@ -92,5 +93,57 @@ describe("WalTaskStore, damage that a read finds while a change is flushed", () 
       await store.compact();
       await rejects(store.get("a"), "ERR_STORE_DAMAGED");
       await store.close();
+    }));
+});
+
+describe("WalTaskStore, damage that a compaction comes across", () => {
+  const long = { text: "q".repeat(5_000) };
+  for (const isRead of [false, true]) {
+    it(`is told once, and is listed once with its task, read before ${isRead}`, () =>
+      withTempDir(async (dir) => {
+        const told: WalDamage[] = [];
+        const options = {
+          compactEvery: null,
+          onDamage: (damage: WalDamage) => told.push(damage),
+        };
+        const first = await open(dir, 20_000, options);
+        await first.create(aRecord("b", { result: long }));
+        await first.create(aRecord("a", { result: { text: "a".repeat(999) } }));
+        await first.create(aRecord("c", { result: long }));
+        await first.close();
+        const store = await open(dir, 20_000, options);
+        spoil(dir, "aaaaa");
+        if (isRead) await rejects(store.get("a"), "ERR_STORE_DAMAGED");
+        await store.compact();
+        assert.deepEqual(told.map(({ taskIds }) => taskIds), [["a"]]);
+        const { damage } = await store.health();
+        assert.deepEqual(damage.map(({ taskIds }) => taskIds), [["a"]]);
+        // All of the entry, for whoever may read more out of it.
+        const copy = readFileSync(damage[0].copy!, "utf8");
+        assert.match(copy, /^\S+ \d+ p .*"status":"working".*aZa.*\n$/);
+        await rejects(store.get("a"), "ERR_STORE_DAMAGED");
+        for (const taskId of ["b", "c"]) assert.ok(await store.get(taskId));
+        await store.close();
+      }));
+  }
+
+  it("is told with every task that it has taken, where a head is lost", () =>
+    withTempDir(async (dir) => {
+      const told: WalDamage[] = [];
+      const store = await open(dir, 20_000);
+      for (const taskId of ["a", "b", "c"]) {
+        await store.create(aRecord(taskId, { result: long }));
+      }
+      await store.close();
+      const next = await open(dir, 20_000, {
+        compactEvery: null,
+        onDamage: (damage) => told.push(damage),
+      });
+      spoil(dir, ' "b"');
+      await next.compact();
+      assert.deepEqual(told.map(({ taskIds }) => taskIds), [["b"]]);
+      for (const taskId of ["a", "c"]) assert.ok(await next.get(taskId));
+      await rejects(next.get("b"), "ERR_STORE_DAMAGED");
+      await next.close();
     }));
 });

@@ -108,5 +108,9 @@ describe("SimDisk", () => {
     await file.sync();
     assert.ok(leftBy(disk, "power").has("/d/a=1\x003"));
     assert.deepEqual(leftBy(disk, "kill"), new Set(["/d/a=123"]));
+
+    const next = disk.session().open("/d/a");
+    await next.sync();
+    assert.deepEqual(leftBy(disk, "power"), new Set());
   });
 });

@@ -18,7 +18,7 @@ const ALIVE = 400;
 /** Bytes of an entry beside the record's JSON, at most, in this workload. */
 const FRAME_BYTES = 160;
 /** More handles than that are a leak. */
-const MOST_HANDLES = 64;
+const MOST_HANDLES = 45;
 /** Operations between two looks at the disk. */
 const LOOK_EVERY = 97;
 

@@ -4,7 +4,7 @@
 export interface Write {
   /** Where it stands among all changes of the disk. */
   readonly sequence: number;
-  /** Whether it is on the platter; "lost": a flush of it has failed, and no later one writes it. */
+  /** Whether it is on the platter; "lost": a flush of it has failed, and no later one of this process writes it. */
   readonly state: "pending" | "flushed" | "lost";
   /** Where the bytes go. */
   readonly position?: number;
@@ -81,6 +81,17 @@ export function settleWrites(
   }
   inode.writes = writes;
   inode.generation++;
+}
+
+/**
+ * The system tries again to write what it could not.
+ *
+ * @param inode The file.
+ */
+export function retryLost(inode: Inode): void {
+  inode.writes = inode.writes.map((one) =>
+    one.state === "lost" ? { ...one, state: "pending" } : one
+  );
 }
 
 /**

@@ -45,6 +45,8 @@ export class Player {
   readonly #appended = new Map<string, string>();
   /** Tasks that could not be looked at after an operation on them had failed. */
   readonly #unsure = new Set<string>();
+  /** How many changes of a task are under way. */
+  readonly #underWay = new Map<string, number>();
   #store: LogTaskStore | undefined;
   #dying = false;
   #serial = 0;
@@ -128,10 +130,10 @@ export class Player {
         if (!await this.open()) await this.open();
         return;
       case "together":
-        await this.#together(step.steps, step.apart ?? 0);
+        await this.#together(step.steps, step);
         return;
       default:
-        await this.#together([step], 0);
+        await this.#together([step]);
     }
   }
 
@@ -140,21 +142,27 @@ export class Player {
     if (!this.#store) return;
     this.#dying = true;
     this.#disk.killInWrite(kept);
-    await this.#together(during, 0);
+    await this.#together(during);
     await this.abandon();
     this.#dying = false;
   }
 
   async #together(
     steps: readonly Operation[],
-    apart: number,
+    { apart = 0, turns = 0 }: {
+      readonly apart?: number;
+      readonly turns?: number;
+    } = {},
   ): Promise<void> {
-    const failed = new Set<string>();
+    for (const taskId of this.#unsure) await this.#found(taskId, true);
+    // Nobody writes to a task of which he does not know the version.
+    const failed = new Set(this.#unsure);
     const running: Promise<void>[] = [];
     for (const step of steps) {
       if (!this.#store) return;
       running.push(this.#run(this.#store, step, failed));
       for (let hop = 0; hop < apart; hop++) await undefined;
+      for (let turn = 0; turn < turns; turn++) await nextTurn();
     }
     await Promise.all(running);
     if (this.#dying) return;
@@ -177,16 +185,20 @@ export class Player {
         );
       case "sweep": {
         const expired = [...this.#appended].filter(([, state]) =>
-          state !== ABSENT && parse(state).ttlMs === EXPIRED_MS - CREATED_MS
+          isExpired(state)
         ).map(([taskId]) => taskId);
+        // What is under way may come after it: nobody could say what it counts.
+        const isClear = [...this.#underWay.keys()].every((taskId) =>
+          !isExpired(this.#state(taskId)) &&
+          !isExpired(this.model.acknowledged(taskId))
+        );
+        if (!isClear) return Promise.resolve();
         return this.#change(
           expired.map((taskId) => [taskId, ABSENT]),
           "sweep",
           store.sweep(EXPIRED_MS).then((count) => {
-            // What should have let a task expire may have failed.
-            const doubtful = this.#unsure.size > 0 ||
-              expired.some((taskId) => failed.has(taskId));
-            if (count === expired.length || doubtful) return;
+            // What should have let a task expire may have failed, or a sweep before.
+            if (count === expired.length || failed.size > 0) return;
             this.violations.push(
               `sweep() counts ${count}, expired are ${expired}`,
             );
@@ -203,7 +215,9 @@ export class Player {
           (record) => textOf(record && headOf(record as TaskRecord)),
         );
       case "create": {
-        if (this.#state(step.id) !== ABSENT) return Promise.resolve();
+        if (failed.has(step.id) || this.#state(step.id) !== ABSENT) {
+          return Promise.resolve();
+        }
         const record = createdBy(step.id, serial, step.size);
         return this.#change(
           [[step.id, textOf(record)]],
@@ -214,7 +228,7 @@ export class Player {
       }
       default: {
         const state = this.#state(step.id);
-        if (state === ABSENT) return Promise.resolve();
+        if (failed.has(step.id) || state === ABSENT) return Promise.resolve();
         const before = parse(state);
         const patch = patchOf(step.id, serial, step.change, step.size);
         const after = textOf(applyTaskPatch(before, patch));
@@ -243,6 +257,7 @@ export class Player {
   ): Promise<void> {
     const acknowledge = states.map(([taskId, state]) => {
       this.#appended.set(taskId, state);
+      this.#underWay.set(taskId, (this.#underWay.get(taskId) ?? 0) + 1);
       return this.model.ask(taskId, state);
     });
     try {
@@ -254,10 +269,18 @@ export class Player {
       for (const [taskId] of states) failed.add(taskId);
       this.#failed(name, error, doubtful);
       return;
+    } finally {
+      for (const [taskId] of states) this.#settled(taskId);
     }
     for (const [index, [taskId]] of states.entries()) {
       if (!failed.has(taskId)) acknowledge[index]();
     }
+  }
+
+  #settled(taskId: string): void {
+    const left = this.#underWay.get(taskId)! - 1;
+    if (left > 0) this.#underWay.set(taskId, left);
+    else this.#underWay.delete(taskId);
   }
 
   /** A read may give what was acknowledged when it began, or anything since. */
@@ -306,7 +329,8 @@ export class Player {
       );
     }
     this.#appended.set(taskId, state);
-    if (!live) this.model.pin(taskId, state);
+    // What a reader sees is safe, also if nobody could be told.
+    if (!live || state !== acknowledged) this.model.pin(taskId, state);
   }
 
   #state(taskId: string): string {
@@ -326,6 +350,10 @@ export class Player {
     }
     this.violations.push(`${name}: ${(error as Error)?.stack ?? error}`);
   }
+}
+
+function isExpired(state: string): boolean {
+  return state !== ABSENT && parse(state).ttlMs === EXPIRED_MS - CREATED_MS;
 }
 
 /** Waits for the next turn of the event loop. */

@@ -14,7 +14,7 @@ export interface Heard {
 }
 
 /** Bytes of a segment of a store that runs for long. */
-export const BOUND_SEGMENT_BYTES: number = 256 * 1024;
+export const BOUND_SEGMENT_BYTES: number = 32 * 1024;
 
 /** What differs between proofs. */
 export interface ProofOptions {

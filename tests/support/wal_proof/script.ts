@@ -32,6 +32,8 @@ export type Step =
     readonly do: "together";
     readonly steps: readonly Operation[];
     readonly apart?: number;
+    /** So many turns of the event loop, too. */
+    readonly turns?: number;
   }
   /** Lets what goes on in the background go on for so many turns of the event loop. */
   | { readonly do: "idle"; readonly turns: number }
@@ -147,12 +149,14 @@ export const SHORT_SCRIPT: readonly Step[] = [
   { do: "settle" },
   {
     do: "together",
-    apart: 1,
+    turns: 1,
     steps: [
       { do: "compact" },
       { do: "update", id: "a", change: "progress" },
       { do: "sweep" },
+      { do: "update", id: "a", change: "progress" },
       { do: "get", id: "b" },
+      { do: "update", id: "a", change: "progress" },
     ],
   },
   { do: "update", id: "a", change: "complete", size: 100 },
@@ -258,7 +262,7 @@ export function randomScript(random: Random, length: number): Step[] {
     const dice = random(20);
     if (dice < 10) {
       const steps = Array.from({ length: 2 + random(8) }, operation);
-      return { do: "together", steps, apart: random(6) };
+      return { do: "together", steps, apart: random(6), turns: random(3) >> 1 };
     }
     if (dice < 16) return operation();
     if (dice === 16) return { do: "idle", turns: 1 + random(5) };

@@ -1,7 +1,10 @@
 /**
  * A disk in memory that knows what a power loss would leave. Like a real one it
  * keeps two of everything: what programs see, and what is on the platter. File
- * data gets there by a flush of the file, names by a flush of their folder.
+ * data gets there by a flush of the file, names by a flush of their folder. Data
+ * whose flush has failed is forgotten: the same process cannot make up for it.
+ * For the next process the system tries again. (A real one may have forgotten
+ * for good what it still shows, and tells nobody: no program can know.)
  */
 
 import { dirname } from "node:path";
@@ -12,6 +15,7 @@ import {
   makeInode,
   type Names,
   type PendingName,
+  retryLost,
 } from "./inode.ts";
 import { type CallKind, CallMeter, systemError } from "./calls.ts";
 import { openSimFile } from "./sim_file.ts";
@@ -120,6 +124,7 @@ export class SimDisk {
   /** Begins a process. The one before it is dead. */
   session(): Disk {
     this.kill();
+    for (const inode of this.#names.values()) retryLost(inode);
     const session: Session = { alive: true, openFiles: 0 };
     this.#session = session;
     const alive = () => {

@@ -4,7 +4,7 @@ import { basename } from "node:path";
 import { LogTaskStore } from "../../../src/wal/store.ts";
 import { CREATED_MS } from "../records.ts";
 import type { WrittenEntry, WrittenLog } from "./damaged_log.ts";
-import { ABSENT, brief, textOf } from "./model.ts";
+import { ABSENT, brief, parse, textOf } from "./model.ts";
 import {
   type Heard,
   type ProofOptions,
@@ -241,10 +241,18 @@ function wrongIn(
   }
   if (latest === ABSENT && hit.includes(own.at(-1)!)) {
     // Its deletion is lost, but it is expired all the same.
-    const { ttlMs } = JSON.parse(state);
+    const { ttlMs } = parse(state);
     if (ttlMs === EXPIRED_MS - CREATED_MS) return undefined;
   }
+  // Who had ended is not meant by an entry that has lost its id.
+  const at = own.findIndex(({ states }) => states.get(taskId) === state);
+  const isLost = own.slice(at + 1).every((entry) => hits.includes(entry));
+  if (at >= 0 && isLost && isEnded(state)) return undefined;
   return `is ${brief(state)}, not ${brief(latest)}`;
+}
+
+function isEnded(state: string): boolean {
+  return state !== ABSENT && parse(state).status === "completed";
 }
 
 function isHit(hits: readonly WrittenEntry[], taskId: string): boolean {
@@ -261,13 +269,12 @@ function mayBeMeant(
   const last = Math.max(...hits.map((hit) => log.entries.indexOf(hit)));
   let state = ABSENT;
   for (const [index, { states }] of log.entries.entries()) {
-    if (index >= first && index <= last + 1 && state !== ABSENT) {
-      if (JSON.parse(state).status !== "completed") return true;
-    }
+    const isBeside = index >= first && index <= last + 1;
+    if (isBeside && state !== ABSENT && !isEnded(state)) return true;
     state = states.get(taskId) ?? state;
   }
   return hits.length > 0 && last === log.entries.length - 1 &&
-    state !== ABSENT && JSON.parse(state).status !== "completed";
+    state !== ABSENT && !isEnded(state);
 }
 
 /** Whether a report points at the damage: the entry that it is in, or the end of what is missing. */

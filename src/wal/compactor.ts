@@ -4,8 +4,9 @@
  * segment has nothing left to delete, and may go with it.
  */
 
+import { basename } from "node:path";
 import { Damage, type Damages } from "./damage.ts";
-import type { Disk } from "./disk.ts";
+import { type Disk, type DiskFile, isMissing } from "./disk.ts";
 import { appendOldest } from "./entries.ts";
 import { type Log, nextTurn } from "./log.ts";
 import type { Records } from "./records.ts";
@@ -66,10 +67,21 @@ export class Compactor {
   }
 
   async #copyAlive(segment: Segment): Promise<void> {
-    const { disk } = this.#parts;
-    const file = disk.openToRead(segment.path);
+    const { disk, dir } = this.#parts;
+    let file: DiskFile;
     try {
-      const scan = new SegmentScan(file, segment.size, 0, false);
+      file = disk.openToRead(segment.path);
+    } catch (error) {
+      const isThere = disk.list(dir).includes(basename(segment.path));
+      if (isThere || !isMissing(error)) throw error;
+      return this.#noteLost(segment, 0, "the file is missing");
+    }
+    try {
+      const size = Math.min(segment.size, file.size());
+      if (size < segment.size) {
+        this.#noteLost(segment, size, "the file is cut short");
+      }
+      const scan = new SegmentScan(file, size, 0, false);
       const slice = new Slice();
       for (;;) {
         const item = scan.step();
@@ -119,6 +131,15 @@ export class Compactor {
     await this.#parts.settled();
     await nextTurn();
     slice.start();
+  }
+
+  /** Somebody has removed the file, or cut it: what stood there is lost, and what did not goes on. */
+  #noteLost(segment: Segment, offset: number, reason: string): void {
+    const bytes = segment.size - offset;
+    this.#parts.damages.addWithin(
+      new Damage({ segment, file: segment.path, offset, bytes, reason }),
+      false,
+    );
   }
 
   async #noteDamage(item: DamageItem, segment: Segment): Promise<void> {

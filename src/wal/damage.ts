@@ -3,7 +3,7 @@
 import { Buffer } from "node:buffer";
 import { basename, join } from "node:path";
 import { StoreDamagedError } from "../errors.ts";
-import type { Disk } from "./disk.ts";
+import { type Disk, type DiskFile, isMissing } from "./disk.ts";
 import type { Segment } from "./segment.ts";
 import { writeAll } from "./log.ts";
 
@@ -217,7 +217,13 @@ export class Damages {
     this.#disk.makeDir(dir);
     const name = `${basename(segment.path, ".log")}-${offset}.bin`;
     const path = join(dir, name);
-    const from = this.#disk.openToRead(segment.path);
+    let from: DiskFile;
+    try {
+      from = this.#disk.openToRead(segment.path);
+    } catch (error) {
+      if (isMissing(error)) return; // There is nothing to copy.
+      throw error;
+    }
     try {
       const to = this.#disk.open(path);
       try {

@@ -92,7 +92,7 @@ export const realDisk: Disk = {
     try {
       return readdirSync(path);
     } catch (error) {
-      if (codeOf(error) === "ENOENT") return [];
+      if (isMissing(error)) return [];
       throw error;
     }
   },
@@ -111,12 +111,22 @@ export const realDisk: Disk = {
   },
 };
 
+/**
+ * Tells whether an error of a disk says that there is no such file.
+ *
+ * @param error The error.
+ * @returns Whether it does.
+ */
+export function isMissing(error: unknown): boolean {
+  return codeOf(error) === "ENOENT";
+}
+
 function openFile(path: string): DiskFile {
   // "a+" would write at the end whatever the position, "r+" needs the file.
   try {
     return diskFile(openSync(path, "r+"));
   } catch (error) {
-    if (codeOf(error) !== "ENOENT") throw error;
+    if (!isMissing(error)) throw error;
     return diskFile(openSync(path, "wx+", 0o600));
   }
 }
@@ -155,7 +165,7 @@ function diskFile(fd: number): DiskFile {
 }
 
 function codeOf(error: unknown): unknown {
-  return (error as { code?: unknown }).code;
+  return (error as { code?: unknown } | null | undefined)?.code;
 }
 
 /** Makes a promise of a callback. */

@@ -100,7 +100,8 @@ export class StoreParts {
   /** Whether a state needs the bytes that fail their check. */
   #standsOn(taskId: string, state: TaskState, cause: ReadDamage): boolean {
     const isThere = (place: { segment: Segment; offset: number }) =>
-      place.segment === cause.segment && place.offset === cause.offset;
+      place.segment === cause.segment && place.offset >= cause.offset &&
+      place.offset < cause.offset + cause.bytes;
     if (isThere(state) && !state.overlay?.fields) return true;
     const staged = this.records.staged(taskId);
     try {

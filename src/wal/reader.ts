@@ -2,7 +2,7 @@
 
 import { Buffer } from "node:buffer";
 import { crc32 } from "node:zlib";
-import type { Disk } from "./disk.ts";
+import { type Disk, type DiskFile, isMissing } from "./disk.ts";
 import { applyChanges } from "./fields.ts";
 import { parseHead } from "./frame.ts";
 import { HotTexts } from "./hot_texts.ts";
@@ -109,7 +109,7 @@ export class Reader {
    */
   bytes(part: PartRef): Buffer {
     const { segment, offset, bytes, crc } = part;
-    const read = this.#files.readNow(segment, offset, bytes);
+    const read = this.#readNow(segment, offset, bytes);
     if (read.length === bytes && crc32(read) === crc) return read;
     throw new ReadDamage(segment, offset, bytes, "a part fails its check");
   }
@@ -126,7 +126,7 @@ export class Reader {
     const { segment, offset, bytes, crc } = part;
     const read = Buffer.allocUnsafe(bytes);
     // A handle of its own: nobody closes it meanwhile.
-    const file = disk.openToRead(segment.path);
+    const file = opened(segment, () => disk.openToRead(segment.path));
     try {
       const length = await file.read(read, offset);
       if (length === bytes && crc32(read) === crc) return read;
@@ -146,6 +146,12 @@ export class Reader {
     this.#parts.set(placeOf(part), text, text.length);
   }
 
+  #readNow(segment: Segment, offset: number, bytes: number): Buffer {
+    const file = opened(segment, () => this.#files.handle(segment));
+    const buffer = Buffer.allocUnsafe(bytes);
+    return buffer.subarray(0, file.readNow(buffer, offset));
+  }
+
   #front(taskId: string, state: TaskState, isWhole: boolean): Fields {
     const place = placeOf(state);
     const hot = this.#fields.get(place, lengthOfFields);
@@ -157,7 +163,7 @@ export class Reader {
 
   #readFront(taskId: string, state: TaskState): Fields {
     const { segment, offset, frontBytes } = state;
-    const read = this.#files.readNow(segment, offset, frontBytes);
+    const read = this.#readNow(segment, offset, frontBytes);
     const found = parseHead(read, 0, read.length);
     if (typeof found === "object") {
       const { head, bodyAt } = found;
@@ -177,6 +183,16 @@ export class Reader {
     }
     const reason = "an entry fails its check";
     throw new ReadDamage(segment, offset, frontBytes, reason);
+  }
+}
+
+/** Opens a segment: one whose file somebody has removed is lost as a whole. */
+function opened(segment: Segment, open: () => DiskFile): DiskFile {
+  try {
+    return open();
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+    throw new ReadDamage(segment, 0, segment.size, "the file is missing");
   }
 }
 

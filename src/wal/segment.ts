@@ -1,6 +1,5 @@
 /** The files of the log: their names, their first lines, and their handles. */
 
-import { Buffer } from "node:buffer";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { StoreFailedError } from "../errors.ts";
@@ -109,20 +108,6 @@ export class SegmentFiles {
   /** @param disk The file system. */
   constructor(disk: Disk) {
     this.#disk = disk;
-  }
-
-  /**
-   * Reads a range at once.
-   *
-   * @param segment The segment.
-   * @param offset Where it starts.
-   * @param bytes How long it is.
-   * @returns The bytes: fewer where the file ends.
-   */
-  readNow(segment: Segment, offset: number, bytes: number): Buffer {
-    const buffer = Buffer.allocUnsafe(bytes);
-    const read = this.handle(segment).readNow(buffer, offset);
-    return read === bytes ? buffer : buffer.subarray(0, read);
   }
 
   /**

@@ -1,6 +1,7 @@
 /** Compactions beside writers, and on disks that have lost something. */
 
 import assert from "node:assert/strict";
+import { rmSync, truncateSync } from "node:fs";
 import type { Disk } from "../../src/wal/disk.ts";
 import { realDisk } from "../../src/wal/disk.ts";
 import {
@@ -8,7 +9,9 @@ import {
   type WalTaskStoreOptions,
 } from "../../src/wal/options.ts";
 import { LogTaskStore } from "../../src/wal/store.ts";
+import type { WalDamage } from "../../wal.ts";
 import { aPatch, aRecord } from "../support/records.ts";
+import { rejects } from "../support/rejects.ts";
 import { describe, it } from "../support/runner.ts";
 import { segmentsIn, withTempDir } from "../support/wal_dir.ts";
 import { FaultDisk } from "../support/wal_fault_disk.ts";
@@ -81,4 +84,73 @@ describe("WalTaskStore.compact(), a large task that changes all the time", () =>
       );
       await store.close();
     }));
+});
+
+describe("WalTaskStore, a segment that somebody touches", () => {
+  const touches = {
+    "removed": {
+      touch: (path: string) => rmSync(path),
+      reason: "the file is missing",
+    },
+    "cut": {
+      touch: (path: string) => truncateSync(path, 1_000),
+      reason: "the file is cut short",
+    },
+  };
+  for (const [name, { touch, reason }] of Object.entries(touches)) {
+    for (const isRead of [false, true]) {
+      it(`is damage when it was ${name}, and compaction goes on, read before ${isRead}`, () =>
+        withTempDir(async (dir) => {
+          const told: WalDamage[] = [];
+          const errors: unknown[] = [];
+          const options = {
+            onDamage: (damage: WalDamage) => told.push(damage),
+            onCompactionError: (error: unknown) => errors.push(error),
+          };
+          let store = await open(dir, 20_000, options);
+          const note = "x".repeat(200);
+          for (let i = 0; i < 100; i++) {
+            await store.create(aRecord(`${i}`, { note }));
+          }
+          await store.create(aRecord("hot"));
+          await store.close();
+          store = await open(dir, 20_000, options);
+          touch(segmentsIn(dir)[0]);
+          if (isRead) {
+            for (const taskId of ["20", "21"]) {
+              await rejects(store.get(taskId), "ERR_STORE_DAMAGED");
+            }
+          }
+          for (let version = 1; version < 500; version++) {
+            await store.commit("hot", { statusMessage: note }, version);
+          }
+          await store.compact();
+          const { damage, diskBytes, aliveBytes } = await store.health();
+          assert.ok(diskBytes < 2.5 * aliveBytes + 40_000, `${diskBytes}`);
+          const lost = damage.flatMap(({ taskIds }) => taskIds);
+          assert.ok(lost.includes("20"));
+          assert.ok(damage.some((one) => one.reason === reason));
+          assert.ok(told.some((one) => one.reason === reason));
+          assert.deepEqual(errors, []);
+          const check = async () => {
+            for (let i = 0; i < 100; i++) {
+              if (lost.includes(`${i}`)) {
+                await rejects(store.get(`${i}`), "ERR_STORE_DAMAGED");
+              } else {
+                assert.deepEqual(
+                  await store.get(`${i}`),
+                  aRecord(`${i}`, { note }),
+                );
+              }
+            }
+            assert.equal((await store.get("hot"))?.version, 500);
+          };
+          await check();
+          await store.close();
+          store = await open(dir, 20_000, options);
+          await check();
+          await store.close();
+        }));
+    }
+  }
 });

@@ -16,7 +16,9 @@ const { positionals, values } = parseArgs({
   allowPositionals: true,
   options: { port: { type: "string", default: "8787" } },
 });
-const [file = join(ROOT, "examples/worker/wrangler.jsonc")] = positionals;
+const [given = join(ROOT, "examples/worker/wrangler.jsonc")] = positionals;
+// workerd runs in a folder of its own.
+const file = resolve(given);
 const config = JSON.parse(readFileSync(file, "utf8"));
 const folder = join(dirname(file), ".wrangler", parse(file).name);
 mkdirSync(folder, { recursive: true });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import process from "node:process";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -153,7 +153,8 @@ describe("examples/worker", () => {
       await writeFile(file, JSON.stringify({ ...config, main }));
       const child = startChild(
         new URL("../../tools/serve_worker.ts", import.meta.url),
-        { args: [file, "--port=0"] },
+        // As it stands there: seen from where one is.
+        { args: [relative(process.cwd(), file), "--port=0"] },
       );
       const line = await child.line((line) => line.startsWith("listening on "));
       const url = new URL(line.slice("listening on ".length));

@@ -1,19 +1,30 @@
 /**
- * The store on Deno KV beside a raw check-and-set of the same bytes: `deno task bench:deno-kv [ROUNDS]`.
+ * The store on Deno KV beside a raw check-and-set of the same bytes: `deno task bench:deno-kv [ROUNDS] [--cpu]
+ * [--json=FILE]`.
  * A change of a record of up to 64 KiB should reach 70 % of it. The last rows compare two stores: a
  * progress report should cost the same however large the record is.
  */
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { DenoKvTaskStore } from "../deno_kv.ts";
 import type { TaskRecord } from "../mod.ts";
+import { aboutRun, runtimeName, type Timed } from "./about.ts";
 import { withFolder } from "./limits.ts";
-import { type Contender, rate, type Row, spread } from "./rounds.ts";
+import {
+  type Contender,
+  rate,
+  type Row,
+  type Spread,
+  spread,
+} from "./rounds.ts";
 
 /** What a change of a small record has to reach of the raw one. */
 const TARGET = 0.7;
 
-const ROUNDS = Number(process.argv[2] ?? 7);
+const ARGS = process.argv.slice(2);
+const ROUNDS = Number(ARGS.find((arg) => /^[1-9]\d*$/.test(arg)) ?? 7);
+const JSON_FILE = ARGS.find((arg) => arg.startsWith("--json="))?.slice(7);
 const KIB = 1_024;
 
 /** A record of about so many bytes. */
@@ -47,6 +58,24 @@ function contender(
         }
       }),
   };
+}
+
+/** A row that was measured. */
+export interface DenoKvRow {
+  readonly id: string;
+  /** What the other is held against, and the other. */
+  readonly pair: readonly { readonly name: string; readonly rate: Spread }[];
+  /** The other's part of the first, within a round. */
+  readonly ratio: Spread;
+  readonly reached: boolean;
+}
+
+/** What `--json` writes. */
+export interface DenoKvRun extends Timed {
+  readonly runtime: string;
+  /** The part that each row has to reach. */
+  readonly target: number;
+  readonly denoKv: readonly DenoKvRow[];
 }
 
 /** What is done in a round. */
@@ -168,15 +197,32 @@ async function measurePair(
   return { limits, owns };
 }
 
+const timed = aboutRun("bench:deno-kv", ROUNDS);
+const measured: DenoKvRow[] = [];
 for (const { id, contenders } of rows) {
   const { limits, owns } = await measurePair(contenders);
-  const { median, low, high } = spread(owns.map((own, i) => own / limits[i]));
-  const [limit, own] = [limits, owns].map((rates, i) =>
-    `${spread(rates).median.toFixed(0).padStart(6)}/s ${contenders[i].name}`
+  const ratio = spread(owns.map((own, i) => own / limits[i]));
+  const pair = [limits, owns].map((rates, i) => ({
+    name: contenders[i].name,
+    rate: spread(rates),
+  }));
+  measured.push({ id, pair, ratio, reached: ratio.median >= TARGET });
+  const [limit, own] = pair.map(({ name, rate }) =>
+    `${rate.median.toFixed(0).padStart(6)}/s ${name}`
   );
+  const { median, low, high } = ratio;
   console.log(
     `${median >= TARGET ? "ok  " : "MISS"} ${id.padEnd(40)} ${limit}, ${own}: ${
       median.toFixed(2)
     } (${low.toFixed(2)} to ${high.toFixed(2)})`,
   );
+}
+if (JSON_FILE) {
+  const run: DenoKvRun = {
+    ...timed(),
+    runtime: runtimeName(),
+    target: TARGET,
+    denoKv: measured,
+  };
+  writeFileSync(JSON_FILE, JSON.stringify(run, undefined, 2));
 }

@@ -8,6 +8,7 @@
  */
 import { writeFileSync } from "node:fs";
 import process from "node:process";
+import { aboutRun, runtimeName } from "./about.ts";
 import { measureFigures } from "./figures/measure.ts";
 import { parseOptions } from "./options.ts";
 import { formatMeasured, type Measured } from "./report.ts";
@@ -17,18 +18,8 @@ import { progressRows, writeRows } from "./rows/write_rows.ts";
 import { reference } from "./systems.ts";
 import { FIGURES } from "./targets.ts";
 
-function runtimeName(): string {
-  const { versions } = process as {
-    versions: { deno?: string; bun?: string; node: string };
-  };
-  return versions.deno
-    ? `Deno ${versions.deno}`
-    : versions.bun
-    ? `Bun ${versions.bun}`
-    : `Node ${versions.node}`;
-}
-
 const options = parseOptions(process.argv.slice(2));
+const timed = aboutRun("bench", options.rounds);
 const isWanted = (id: string) => options.only.some((part) => id.includes(part));
 const others = [await reference()].filter((one) => one !== undefined);
 const rows = [
@@ -47,6 +38,9 @@ const measured: Measured = {
     : [],
 };
 if (options.json) {
-  writeFileSync(options.json, JSON.stringify(measured, undefined, 2));
+  writeFileSync(
+    options.json,
+    JSON.stringify({ ...timed(), ...measured }, undefined, 2),
+  );
 }
 console.log(formatMeasured(measured));

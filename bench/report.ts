@@ -1,4 +1,5 @@
 /** The table of a run: what was reached, and whether that is enough. */
+import type { Timed } from "./about.ts";
 import type { MeasuredFigure } from "./figures/measure.ts";
 import type { MeasuredRow, Spread } from "./rounds.ts";
 import {
@@ -18,6 +19,9 @@ export interface Measured {
   readonly figures: readonly MeasuredFigure[];
 }
 
+/** What `deno task bench --json=FILE` writes, for each runtime. */
+export interface BenchRun extends Measured, Timed {}
+
 /** What a value came to against one target. */
 export interface Judged {
   readonly reached: boolean;
@@ -27,10 +31,10 @@ export interface Judged {
 }
 
 /** The system whose figures are judged. */
-const OURS = "WalTaskStore";
+export const OURS = "WalTaskStore";
 
 /** `1234567` as `1.23M`, `45678` as `45.7k`. */
-function short(value: number): string {
+export function short(value: number): string {
   return value >= 1e6
     ? `${(value / 1e6).toFixed(2)}M`
     : value >= 1e3
@@ -40,7 +44,8 @@ function short(value: number): string {
     : value.toPrecision(2);
 }
 
-const shortSpread = ({ median, low, high }: Spread) =>
+/** The median, and the ends. */
+export const shortSpread = ({ median, low, high }: Spread) =>
   `${short(median)} (${short(low)} to ${short(high)})`;
 
 function medianRatio(row: MeasuredRow, one: number, other: number): number {
@@ -69,7 +74,7 @@ export function judgeRow(
     judged.push({
       reached: ratio >= least,
       standIn,
-      text: `${ratio.toPrecision(2)} of ${least}x ${what}`,
+      text: `${short(ratio)} of ${least}x ${what}`,
     });
   const { ofReference, ofLimit, ofRow, referenceOfLimit } = target;
   if (ofReference && theirs >= 0) {

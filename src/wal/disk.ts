@@ -121,6 +121,17 @@ export function isMissing(error: unknown): boolean {
   return codeOf(error) === "ENOENT";
 }
 
+/**
+ * Tells whether an error of a disk says that this user may not do it.
+ *
+ * @param error The error.
+ * @returns Whether it does.
+ */
+export function isForbidden(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === "EACCES" || code === "EPERM";
+}
+
 function openFile(path: string): DiskFile {
   // "a+" would write at the end whatever the position, "r+" needs the file.
   try {

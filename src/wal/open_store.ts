@@ -1,6 +1,6 @@
 /** Opens a directory: the lock, the log, and all that the store works with. */
 
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import {
   hasErrorCode,
   show,
@@ -8,7 +8,7 @@ import {
   StoreFailedError,
 } from "../errors.ts";
 import { Damage, Damages } from "./damage.ts";
-import type { Disk } from "./disk.ts";
+import { type Disk, isForbidden } from "./disk.ts";
 import { appendOldest } from "./entries.ts";
 import { acquireLock, type HeldLock } from "./lock.ts";
 import { Log } from "./log.ts";
@@ -146,7 +146,7 @@ export async function openParts(
     const changed = disk.makeDir(dir);
     const file = join(dir, LOCK_FILE);
     lock = await acquireLock({ file, dir, timeoutMs, signal, disk });
-    if (fsync) { for (const path of changed) await disk.syncDir(path); }
+    if (fsync) await syncNames(dir, changed, disk);
     const reader = new Reader(files);
     const damages = new Damages(dir, disk);
     const { found, states } = await readLog(dir, disk, reader, damages);
@@ -196,6 +196,25 @@ export async function openParts(
       hasErrorCode(cause, "ERR_STORE_FAILED")
     ) throw cause;
     throw new StoreFailedError(`open ${show(dir)}`, { cause });
+  }
+}
+
+/**
+ * Flushes the names of the folders. An opening that failed may have made them,
+ * so the one above the directory is flushed each time, where that is allowed.
+ */
+async function syncNames(
+  dir: string,
+  changed: readonly string[],
+  disk: Disk,
+): Promise<void> {
+  for (const path of changed) await disk.syncDir(path);
+  const parent = dirname(dir);
+  if (changed.includes(parent)) return;
+  try {
+    await disk.syncDir(parent);
+  } catch (error) {
+    if (!isForbidden(error)) throw error;
   }
 }
 

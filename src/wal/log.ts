@@ -539,6 +539,8 @@ export class Log {
         writeAll(copy, buffer.subarray(0, read), at);
         at += read;
       }
+      // What somebody has put under the name may be longer.
+      copy.truncate(active.size);
       if (fsync) {
         await copy.sync();
         await disk.syncDir(dir);

@@ -58,6 +58,8 @@ interface Search {
   readonly offset: number;
   readonly reason: string;
   readonly head: EntryHead | undefined;
+  /** Where the entry ends by its own head, until that was looked at. */
+  end: number | undefined;
   /** Where the search goes on. */
   from: number;
 }
@@ -72,8 +74,8 @@ interface Search {
  * its size: see {@linkcode writtenSize}.)
  * Everything else is damage: an append writes its newline last, so that an entry
  * which has one was whole when it was written, and may have been acknowledged.
- * Damage ends where a newline is followed by a sound head with a sequence number
- * that is not yet used.
+ * Damage ends where the damaged entry ends by its own head, or else a newline, if a
+ * sound head with a sequence number that is not yet used follows.
  */
 export class SegmentScan {
   readonly #file: DiskFile;
@@ -144,7 +146,8 @@ export class SegmentScan {
     if (kind !== "h") this.expected++;
     if (!isBodySound(found, this.buffer)) {
       const reason = "a body fails its check";
-      return this.#startSearch(reason, head, this.#base + bodyAt);
+      const from = this.#base + bodyAt;
+      return this.#startSearch(reason, head, from, this.#base + end);
     }
     if (this.buffer[end - 1] !== NEWLINE) {
       this.#brokenNewline = this.#base + end - 1;
@@ -158,14 +161,15 @@ export class SegmentScan {
   async fill(): Promise<void> {
     const at = this.#search?.from ?? this.#at;
     const kept = Math.max(0, this.#base + this.#filled - at);
-    const wanted = Math.max(CHUNK_BYTES, this.#needed);
+    const left = this.#size - at;
+    const wanted = Math.min(Math.max(CHUNK_BYTES, this.#needed), left);
     let next = this.buffer;
     if (next.length < wanted) next = Buffer.allocUnsafe(wanted);
     this.buffer.copy(next, 0, this.#filled - kept, this.#filled);
     this.buffer = next;
     this.#base = at;
     this.#filled = kept;
-    const room = Math.min(next.length, this.#size - at) - kept;
+    const room = Math.min(next.length, left) - kept;
     const into = next.subarray(kept, kept + room);
     const read = await this.#file.read(into, at + kept);
     if (read < room) {
@@ -211,12 +215,29 @@ export class SegmentScan {
     reason: string,
     head: EntryHead | undefined,
     from: number,
+    end?: number,
   ): ScanItem | undefined {
-    this.#search = { offset: this.#at, reason, head, from };
+    this.#search = { offset: this.#at, reason, head, end, from };
     return this.#goOnSearching(this.#search);
   }
 
   #goOnSearching(search: Search): ScanItem | undefined {
+    if (search.end !== undefined) {
+      // Even if its newline is damaged too, the next entry may follow it.
+      const { end, from } = search;
+      const next = parseHead(this.buffer, end - this.#base, this.#filled);
+      if (typeof next === "number" && !this.#isAllRead) {
+        const needed = end - from + next;
+        if (needed <= this.#size - from) {
+          this.#needed = needed;
+          return undefined;
+        }
+      }
+      search.end = undefined;
+      if (typeof next === "object" && next.head.sequence >= this.expected) {
+        return this.#endAt(search, end, next.head.sequence);
+      }
+    }
     for (;;) {
       const from = search.from - this.#base;
       const found = this.buffer.subarray(0, this.#filled).indexOf(
@@ -298,8 +319,9 @@ function damage(
  * @returns Bytes up to the last that is not zero.
  */
 export async function writtenSize(file: DiskFile): Promise<number> {
-  const buffer = Buffer.allocUnsafe(64 * 1024);
-  for (let end = file.size(); end > 0;) {
+  const size = file.size();
+  const buffer = Buffer.allocUnsafe(Math.min(64 * 1024, size));
+  for (let end = size; end > 0;) {
     const start = Math.max(0, end - buffer.length);
     const read = await file.read(buffer.subarray(0, end - start), start);
     const last = buffer.subarray(0, read).findLastIndex((byte) => byte !== 0);

@@ -1,6 +1,8 @@
 /** What a store has of a log that another wrote is what that other had. */
 
 import assert from "node:assert/strict";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Disk } from "../../src/wal/disk.ts";
 import { realDisk } from "../../src/wal/disk.ts";
 import {
@@ -9,9 +11,10 @@ import {
 } from "../../src/wal/options.ts";
 import { LogTaskStore } from "../../src/wal/store.ts";
 import { aPatch, aRecord } from "../support/records.ts";
+import { rejects } from "../support/rejects.ts";
 import { describe, it } from "../support/runner.ts";
 import { segmentsIn, withTempDir } from "../support/wal_dir.ts";
-import { FaultDisk } from "../support/wal_fault_disk.ts";
+import { FaultDisk, systemError } from "../support/wal_fault_disk.ts";
 
 /** Opens a store whose segments are short. */
 async function open(
@@ -88,4 +91,88 @@ describe("WalTaskStore, opened again, health()", () => {
       );
       await store.close();
     }));
+});
+
+describe("WalTaskStore, opened again with fsync", () => {
+  it("flushes the name of its directory, which one that failed may have made", () =>
+    withTempDir(async (parent) => {
+      const dir = join(parent, "tasks");
+      const disk = new FaultDisk();
+      disk.faults.restrict = () => {
+        throw systemError("EIO");
+      };
+      await rejects(
+        open(dir, 9_000, { fsync: true }, disk),
+        "ERR_STORE_FAILED",
+      );
+      delete disk.faults.restrict;
+      const flushed: string[] = [];
+      disk.faults.syncDir = ({ path }) => void flushed.push(path);
+      const store = await open(dir, 9_000, { fsync: true }, disk);
+      await store.close();
+      assert.ok(flushed.includes(parent), `flushed: ${flushed}`);
+      // Who may not read the folder above may have a store in it.
+      disk.faults.syncDir = ({ path }) => {
+        if (path === parent) throw systemError("EACCES");
+      };
+      await (await open(dir, 9_000, { fsync: true }, disk)).close();
+    }));
+});
+
+describe("WalTaskStore, opened again, a file that was replaced under it", () => {
+  it("is what the store had written, and not a byte of the other one", () =>
+    withTempDir(async (dir) => {
+      let store = await open(dir, 100_000);
+      for (let i = 0; i < 50; i++) await store.create(aRecord(`old ${i}`));
+      await store.close();
+      const [path] = segmentsIn(dir);
+      const backup = readFileSync(path);
+      rmSync(path);
+      store = await open(dir, 100_000);
+      await store.create(aRecord("a"));
+      rmSync(path);
+      writeFileSync(path, backup);
+      // It is looked at from time to time.
+      const start = performance.now();
+      const taskIds: string[] = [];
+      while (performance.now() < start + 60) {
+        taskIds.push(`b ${taskIds.length}`);
+        await store.create(aRecord(taskIds.at(-1)!));
+        await new Promise((resolve) => setTimeout(resolve, 15));
+      }
+      await store.close();
+      store = await open(dir, 100_000);
+      assert.deepEqual((await store.health()).damage, []);
+      assert.equal((await store.health()).tasks, taskIds.length + 1);
+      for (const taskId of ["a", ...taskIds]) {
+        assert.ok(await store.get(taskId));
+      }
+      await store.close();
+    }));
+});
+
+describe("WalTaskStore, opened again, an entry whose end is damaged with its newline", () => {
+  for (const fields of [{}, { text: "x".repeat(1_100_000) }]) {
+    it(`takes its task alone, ${Object.keys(fields).join() || "small"}`, () =>
+      withTempDir(async (dir) => {
+        let store = await open(dir, 5_000_000);
+        for (const taskId of ["a", "b", "c", "d"]) {
+          await store.create(aRecord(taskId, fields));
+        }
+        await store.close();
+        const [path] = segmentsIn(dir);
+        const bytes = readFileSync(path);
+        // The line of "c" begins after the newline of "b".
+        const c = bytes.lastIndexOf("\n", bytes.indexOf(' "c" '));
+        bytes.fill(0x5a, c - 9, c + 1);
+        writeFileSync(path, bytes);
+        store = await open(dir, 5_000_000);
+        await rejects(store.get("b"), "ERR_STORE_DAMAGED");
+        for (const taskId of ["a", "c", "d"]) {
+          assert.deepEqual(await store.get(taskId), aRecord(taskId, fields));
+        }
+        assert.equal((await store.health()).damage.length, 1);
+        await store.close();
+      }));
+  }
 });

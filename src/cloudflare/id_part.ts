@@ -1,5 +1,7 @@
 /** What stands for an id in keys, which have fewer bytes and characters than ids. */
 
+import { hashId } from "../model/id_hash.ts";
+
 /** Ids that stand there as they are. */
 const PLAIN_ID = /^[\w-]{1,128}$/;
 const ID_PART = /^(?:=[\w-]{1,128}|#[0-9a-f]{64})$/;
@@ -12,7 +14,12 @@ const ID_PART = /^(?:=[\w-]{1,128}|#[0-9a-f]{64})$/;
  * @returns Its part of a key; another id has another.
  */
 export async function idPart(taskId: string): Promise<string> {
-  return PLAIN_ID.test(taskId) ? `=${taskId}` : `#${await hash(taskId)}`;
+  if (PLAIN_ID.test(taskId)) return `=${taskId}`;
+  const digits = Array.from(
+    await hashId(taskId),
+    (byte) => byte.toString(16).padStart(2, "0"),
+  );
+  return `#${digits.join("")}`;
 }
 
 /**
@@ -23,17 +30,4 @@ export async function idPart(taskId: string): Promise<string> {
  */
 export function isIdPart(text: string): boolean {
   return ID_PART.test(text);
-}
-
-/** SHA-256 over the UTF-16 code units: in UTF-8 all lone surrogates are one. */
-async function hash(text: string): Promise<string> {
-  const bytes = new Uint8Array(text.length * 2);
-  for (let i = 0; i < text.length; i++) {
-    const unit = text.charCodeAt(i);
-    bytes[2 * i] = unit >> 8;
-    bytes[2 * i + 1] = unit & 0xff;
-  }
-  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
-  return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0"))
-    .join("");
 }

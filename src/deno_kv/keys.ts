@@ -4,6 +4,7 @@
  * key that it does not find.
  */
 
+import { hashId } from "../model/id_hash.ts";
 import { utf8Bytes } from "../model/json.ts";
 import { MAX_ID_LENGTH } from "./limits.ts";
 import type { DenoKvKey, DenoKvRange } from "./shape.ts";
@@ -135,14 +136,7 @@ export class Keys {
  */
 export function idPartOf(taskId: string): IdPart | Promise<IdPart> {
   if (taskId.length <= MAX_ID_LENGTH && taskId.isWellFormed()) return taskId;
-  const units = new Uint8Array(taskId.length * 2);
-  for (let i = 0; i < taskId.length; i++) {
-    const unit = taskId.charCodeAt(i);
-    units[2 * i] = unit >> 8;
-    units[2 * i + 1] = unit & 0xff;
-  }
-  return crypto.subtle.digest("SHA-256", units)
-    .then((hash) => new Uint8Array(hash));
+  return hashId(taskId);
 }
 
 /**

@@ -3,9 +3,11 @@
 import { InvalidArgumentError, show } from "../errors.ts";
 import { utf8Bytes } from "../model/json.ts";
 import {
+  checkBoolean,
   checkFunction,
   checkPositiveInteger,
   DEFAULT_MAX_ENTRY_BYTES,
+  unusable,
 } from "../model/limits.ts";
 import type { DurableObjectStorageBinding } from "./shape.ts";
 
@@ -74,17 +76,13 @@ export function resolveDurableObjectOptions(
     typeof prefix !== "string" || !prefix.isWellFormed() ||
     utf8Bytes(prefix) > LARGEST_PREFIX_BYTES
   ) {
-    throw new InvalidArgumentError(
-      `Cannot use prefix: the value is ${
-        show(prefix)
-      }, a well-formed string of at most ${LARGEST_PREFIX_BYTES} bytes is needed`,
+    throw unusable(
+      "prefix",
+      prefix,
+      `a well-formed string of at most ${LARGEST_PREFIX_BYTES} bytes`,
     );
   }
-  if (typeof alarm !== "boolean") {
-    throw new InvalidArgumentError(
-      `Cannot use alarm: the value is ${show(alarm)}, true or false is needed`,
-    );
-  }
+  checkBoolean("alarm", alarm);
   checkPositiveInteger("maxRecordBytes", maxRecordBytes);
   if (maxRecordBytes > LARGEST_RECORD_BYTES) {
     throw new InvalidArgumentError(

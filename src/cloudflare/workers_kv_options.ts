@@ -4,8 +4,10 @@ import { InvalidArgumentError, show } from "../errors.ts";
 import { utf8Bytes } from "../model/json.ts";
 import {
   checkFunction,
+  checkMilliseconds,
   checkPositiveInteger,
   DEFAULT_MAX_ENTRY_BYTES,
+  unusable,
 } from "../model/limits.ts";
 import type { WorkersKvBinding } from "./workers_kv_shape.ts";
 
@@ -90,7 +92,7 @@ export function resolveWorkersKvOptions(
     typeof prefix !== "string" || prefix === "" || !prefix.isWellFormed() ||
     utf8Bytes(prefix) > LARGEST_PREFIX_BYTES
   ) {
-    throw bad(
+    throw unusable(
       "prefix",
       prefix,
       `a well-formed string of 1 to ${LARGEST_PREFIX_BYTES} bytes`,
@@ -101,22 +103,17 @@ export function resolveWorkersKvOptions(
     maxRecordBytes < SMALLEST_RECORD_BYTES ||
     maxRecordBytes > LARGEST_RECORD_BYTES
   ) {
-    throw bad(
+    throw unusable(
       "maxRecordBytes",
       maxRecordBytes,
       `${SMALLEST_RECORD_BYTES} to ${LARGEST_RECORD_BYTES}`,
     );
   }
-  if (
-    !Number.isSafeInteger(minWriteIntervalMs) || minWriteIntervalMs < 0 ||
-    minWriteIntervalMs > LONGEST_WRITE_INTERVAL_MS
-  ) {
-    throw bad(
-      "minWriteIntervalMs",
-      minWriteIntervalMs,
-      `a whole number from 0 to ${LONGEST_WRITE_INTERVAL_MS}`,
-    );
-  }
+  checkMilliseconds(
+    "minWriteIntervalMs",
+    minWriteIntervalMs,
+    LONGEST_WRITE_INTERVAL_MS,
+  );
   return {
     prefix,
     maxRecordBytes,
@@ -135,17 +132,11 @@ export function resolveWorkersKvOptions(
 export function checkNamespace(kv: WorkersKvBinding): WorkersKvBinding {
   for (const method of ["getWithMetadata", "put", "delete", "list"] as const) {
     if (typeof kv?.[method] === "function") continue;
-    throw bad(
+    throw unusable(
       "kv",
       kv,
       "a Workers KV namespace, such as env.TASKS with a binding of kv_namespaces,",
     );
   }
   return kv;
-}
-
-function bad(name: string, value: unknown, wanted: string): Error {
-  return new InvalidArgumentError(
-    `Cannot use ${name}: the value is ${show(value)}, ${wanted} is needed`,
-  );
 }

@@ -1,11 +1,14 @@
 /** The options of the store on Deno KV, and their check. */
 
-import { InvalidArgumentError, show } from "../errors.ts";
+import { InvalidArgumentError } from "../errors.ts";
 import { utf8Bytes } from "../model/json.ts";
 import {
+  checkBoolean,
   checkFunction,
+  checkMilliseconds,
   checkPositiveInteger,
   DEFAULT_MAX_ENTRY_BYTES,
+  unusable,
 } from "../model/limits.ts";
 import {
   LARGEST_RECORD_BYTES,
@@ -83,25 +86,14 @@ export function resolveDenoKvOptions(
   if (
     maxRecordBytes < MAX_VALUE_BYTES || maxRecordBytes > LARGEST_RECORD_BYTES
   ) {
-    throw bad(
+    throw unusable(
       "maxRecordBytes",
       maxRecordBytes,
       `${MAX_VALUE_BYTES} to ${LARGEST_RECORD_BYTES}`,
     );
   }
-  if (typeof durable !== "boolean") {
-    throw bad("durable", durable, "true or false");
-  }
-  if (
-    !Number.isSafeInteger(busyTimeoutMs) || busyTimeoutMs < 0 ||
-    busyTimeoutMs > LONGEST_TIMEOUT_MS
-  ) {
-    throw bad(
-      "busyTimeoutMs",
-      busyTimeoutMs,
-      `a whole number from 0 to ${LONGEST_TIMEOUT_MS}`,
-    );
-  }
+  checkBoolean("durable", durable);
+  checkMilliseconds("busyTimeoutMs", busyTimeoutMs, LONGEST_TIMEOUT_MS);
   return {
     prefix: checkPrefix(prefix),
     maxRecordBytes,
@@ -121,21 +113,21 @@ export function resolveDenoKvOptions(
 export function checkKv(kv: DenoKv): DenoKv {
   for (const method of ["get", "getMany", "list", "atomic"] as const) {
     if (typeof kv?.[method] === "function") continue;
-    throw bad("kv", kv, "a Deno KV, such as `await Deno.openKv()`,");
+    throw unusable("kv", kv, "a Deno KV, such as `await Deno.openKv()`,");
   }
   return kv;
 }
 
 function checkPrefix(prefix: readonly string[]): readonly string[] {
   if (!Array.isArray(prefix) || prefix.length === 0) {
-    throw bad("prefix", prefix, "an array of at least one text");
+    throw unusable("prefix", prefix, "an array of at least one text");
   }
   let bytes = 0;
   for (const part of prefix) {
     if (
       typeof part !== "string" || !part.isWellFormed() || part.includes("\0")
     ) {
-      throw bad("prefix", part, "text without NUL and lone surrogates");
+      throw unusable("prefix", part, "text without NUL and lone surrogates");
     }
     bytes += utf8Bytes(part) + 2;
   }
@@ -145,10 +137,4 @@ function checkPrefix(prefix: readonly string[]): readonly string[] {
     );
   }
   return [...prefix];
-}
-
-function bad(name: string, value: unknown, wanted: string): Error {
-  return new InvalidArgumentError(
-    `Cannot use ${name}: the value is ${show(value)}, ${wanted} is needed`,
-  );
 }

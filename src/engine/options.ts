@@ -2,6 +2,7 @@
 
 import { InvalidArgumentError, show } from "../errors.ts";
 import {
+  checkBoolean,
   checkFunction,
   checkPositiveInteger,
   checkTtl,
@@ -123,13 +124,7 @@ export function resolveOptions(options: TaskLifecycleOptions): ResolvedOptions {
     }
   }
   const { checkFormAnswers = true } = options;
-  if (typeof checkFormAnswers !== "boolean") {
-    throw new InvalidArgumentError(
-      `Cannot use checkFormAnswers: the value is ${
-        show(checkFormAnswers)
-      }, true or false is needed`,
-    );
-  }
+  checkBoolean("checkFormAnswers", checkFormAnswers);
   const limits = resolveLimits(options.limits, store.traits?.maxRecordBytes);
   return {
     store,

@@ -153,6 +153,24 @@ export function resolveLimits(
 }
 
 /**
+ * Makes the error for a value that cannot be used.
+ *
+ * @param name The name of the argument or option.
+ * @param value The value.
+ * @param needed What would be right: `a function`.
+ * @returns The error.
+ */
+export function unusable(
+  name: string,
+  value: unknown,
+  needed: string,
+): InvalidArgumentError {
+  return new InvalidArgumentError(
+    `Cannot use ${name}: the value is ${show(value)}, ${needed} is needed`,
+  );
+}
+
+/**
  * Checks that a value is a whole number above zero.
  *
  * @param name The name of the argument or option.
@@ -162,11 +180,7 @@ export function resolveLimits(
  */
 export function checkPositiveInteger(name: string, value: unknown): number {
   if (!Number.isSafeInteger(value) || (value as number) <= 0) {
-    throw new InvalidArgumentError(
-      `Cannot use ${name}: the value is ${
-        show(value)
-      }, a whole number above 0 is needed`,
-    );
+    throw unusable(name, value, "a whole number above 0");
   }
   return value as number;
 }
@@ -180,12 +194,42 @@ export function checkPositiveInteger(name: string, value: unknown): number {
  * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: it is not.
  */
 export function checkFunction<F>(name: string, value: F): F {
-  if (typeof value !== "function") {
-    throw new InvalidArgumentError(
-      `Cannot use ${name}: the value is ${show(value)}, a function is needed`,
-    );
-  }
+  if (typeof value !== "function") throw unusable(name, value, "a function");
   return value;
+}
+
+/**
+ * Checks that a value is `true` or `false`.
+ *
+ * @param name The name of the option.
+ * @param value The value.
+ * @returns The value.
+ * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: it is not.
+ */
+export function checkBoolean(name: string, value: unknown): boolean {
+  if (typeof value !== "boolean") throw unusable(name, value, "true or false");
+  return value;
+}
+
+/**
+ * Checks that a value is a time in whole milliseconds.
+ *
+ * @param name The name of the option.
+ * @param value The value.
+ * @param longestMs The longest that it may be.
+ * @returns The value.
+ * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: it is not.
+ */
+export function checkMilliseconds(
+  name: string,
+  value: unknown,
+  longestMs: number,
+): number {
+  const ms = value as number;
+  if (!Number.isSafeInteger(value) || ms < 0 || ms > longestMs) {
+    throw unusable(name, value, `a whole number from 0 to ${longestMs}`);
+  }
+  return ms;
 }
 
 /**
@@ -205,11 +249,7 @@ export function checkText(
   limit: string,
   maxLength: number,
 ): string {
-  if (typeof value !== "string") {
-    throw new InvalidArgumentError(
-      `Cannot use ${name}: the value is ${show(value)}, a string is needed`,
-    );
-  }
+  if (typeof value !== "string") throw unusable(name, value, "a string");
   if (value.length > maxLength) {
     throw new LimitExceededError(
       limit,

@@ -1,10 +1,13 @@
 /** The options of the write-ahead-log store, and their check. */
 
 import { resolve } from "node:path";
-import { InvalidArgumentError, show } from "../errors.ts";
 import {
+  checkBoolean,
+  checkFunction,
+  checkMilliseconds,
   checkPositiveInteger,
   DEFAULT_MAX_ENTRY_BYTES,
+  unusable,
 } from "../model/limits.ts";
 import type { WalDamage } from "./damage.ts";
 import type { WalTakeoverEvent } from "./takeover_target.ts";
@@ -126,36 +129,25 @@ export function resolveWalOptions(
     onCompactionError = () => {},
   } = options ?? {};
   if (typeof dir !== "string" || dir === "" || dir.includes("\0")) {
-    throw bad("dir", dir, "the path of a directory");
+    throw unusable("dir", dir, "the path of a directory");
   }
-  if (typeof fsync !== "boolean") throw bad("fsync", fsync, "true or false");
+  checkBoolean("fsync", fsync);
   checkPositiveInteger("maxEntryBytes", maxEntryBytes);
   if (maxEntryBytes > LARGEST_ENTRY_BYTES) {
-    throw bad("maxEntryBytes", maxEntryBytes, `at most ${LARGEST_ENTRY_BYTES}`);
+    throw unusable(
+      "maxEntryBytes",
+      maxEntryBytes,
+      `at most ${LARGEST_ENTRY_BYTES}`,
+    );
   }
   if (compactEvery !== undefined && compactEvery !== null) {
     checkPositiveInteger("compactEvery", compactEvery);
   }
-  if (
-    !Number.isSafeInteger(lockTimeoutMs) || lockTimeoutMs < 0 ||
-    lockTimeoutMs > LONGEST_TIMEOUT_MS
-  ) {
-    throw bad(
-      "lockTimeoutMs",
-      lockTimeoutMs,
-      `a whole number from 0 to ${LONGEST_TIMEOUT_MS}`,
-    );
-  }
-  if (typeof now !== "function") throw bad("now", now, "a function");
-  if (typeof onDamage !== "function") {
-    throw bad("onDamage", onDamage, "a function");
-  }
-  if (typeof onTakeover !== "function") {
-    throw bad("onTakeover", onTakeover, "a function");
-  }
-  if (typeof onCompactionError !== "function") {
-    throw bad("onCompactionError", onCompactionError, "a function");
-  }
+  checkMilliseconds("lockTimeoutMs", lockTimeoutMs, LONGEST_TIMEOUT_MS);
+  checkFunction("now", now);
+  checkFunction("onDamage", onDamage);
+  checkFunction("onTakeover", onTakeover);
+  checkFunction("onCompactionError", onCompactionError);
   return {
     dir: resolve(dir),
     fsync,
@@ -167,10 +159,4 @@ export function resolveWalOptions(
     onTakeover,
     onCompactionError,
   };
-}
-
-function bad(name: string, value: unknown, wanted: string): Error {
-  return new InvalidArgumentError(
-    `Cannot use ${name}: the value is ${show(value)}, ${wanted} is needed`,
-  );
 }

@@ -50,9 +50,6 @@ export class Compactor {
   async compactOldest(): Promise<void> {
     const { log, damages } = this.#parts;
     const segment = log.segments[0];
-    for (const damage of damages.all) {
-      if (damage.segment === segment) await damages.copyAside(damage);
-    }
     try {
       if (segment.bases > 0) await this.#copyAlive(segment);
       // What nobody found in it any more.
@@ -63,6 +60,7 @@ export class Compactor {
     if (segment.bases > 0) {
       throw new Error(`${segment.path} is still in use`);
     }
+    await damages.secure(segment);
     await this.#remove(segment);
   }
 

@@ -190,7 +190,8 @@ export class Damages {
   }
 
   /**
-   * Copies damaged bytes aside, for whoever may read more out of them.
+   * Copies damaged bytes aside, for whoever may read more out of them. The copy
+   * is not flushed: the bytes are still in the log.
    *
    * @param damage The damage.
    */
@@ -204,6 +205,31 @@ export class Damages {
       this.#copying.set(damage, copying);
     }
     return copying;
+  }
+
+  /**
+   * Makes sure that the copies of all damage in a segment are on the disk,
+   * before the segment goes.
+   *
+   * @param segment The segment.
+   */
+  async secure(segment: Segment): Promise<void> {
+    let isAny = false;
+    for (const damage of this.all) {
+      if (damage.segment !== segment) continue;
+      await this.copyAside(damage);
+      if (damage.copy === undefined) continue;
+      const file = this.#disk.open(damage.copy);
+      try {
+        await file.sync();
+      } finally {
+        file.close();
+      }
+      isAny = true;
+    }
+    if (!isAny) return;
+    await this.#disk.syncDir(join(this.#dir, DAMAGED_DIR));
+    await this.#disk.syncDir(this.#dir);
   }
 
   /** Waits for the copies that are being made. */
@@ -227,20 +253,17 @@ export class Damages {
     try {
       const to = this.#disk.open(path);
       try {
-        // It may be there from an opening before.
-        if (to.size() !== bytes) {
-          const buffer = Buffer.allocUnsafe(Math.min(bytes, 1024 * 1024));
-          for (let done = 0; done < bytes;) {
-            const into = buffer.subarray(
-              0,
-              Math.min(buffer.length, bytes - done),
-            );
-            const read = await from.read(into, offset + done);
-            if (read === 0) break;
-            writeAll(to, into.subarray(0, read), done);
-            done += read;
-          }
-          await to.sync();
+        // It may be there from an opening before, and never have been flushed.
+        const buffer = Buffer.allocUnsafe(Math.min(bytes, 1024 * 1024));
+        for (let done = 0; done < bytes;) {
+          const into = buffer.subarray(
+            0,
+            Math.min(buffer.length, bytes - done),
+          );
+          const read = await from.read(into, offset + done);
+          if (read === 0) break;
+          writeAll(to, into.subarray(0, read), done);
+          done += read;
         }
       } finally {
         to.close();

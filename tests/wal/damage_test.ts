@@ -2,7 +2,14 @@
 
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
-import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  openSync,
+  readFileSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { basename } from "node:path";
 import type { Disk } from "../../src/wal/disk.ts";
 import { realDisk } from "../../src/wal/disk.ts";
 import {
@@ -145,5 +152,44 @@ describe("WalTaskStore, damage that a compaction comes across", () => {
       for (const taskId of ["a", "c"]) assert.ok(await next.get(taskId));
       await rejects(next.get("b"), "ERR_STORE_DAMAGED");
       await next.close();
+    }));
+});
+
+describe("WalTaskStore, the copies of much damage", () => {
+  it("take no flush each at opening, and are flushed before their segment goes", () =>
+    withTempDir(async (dir) => {
+      let store = await open(dir, 2_000_000, { compactEvery: null });
+      for (let i = 0; i < 40; i++) {
+        await store.create(
+          aRecord(`${i}`, { result: { text: "q".repeat(999) } }),
+        );
+      }
+      await store.close();
+      const [path] = segmentsIn(dir);
+      const bytes = readFileSync(path);
+      for (let at = 0; (at = bytes.indexOf("qqq", at)) > 0; at += 999) {
+        bytes[at + 9] = 0x5a;
+      }
+      writeFileSync(path, bytes);
+      const disk = new FaultDisk();
+      store = await open(dir, 2_000_000, { compactEvery: null }, disk);
+      assert.equal((await store.health()).damage.length, 40);
+      assert.ok(disk.calls.sync < 5, `${disk.calls.sync} flushes`);
+      const events: string[] = [];
+      for (const point of ["sync", "syncDir", "remove"] as const) {
+        disk.faults[point] = ({ path }) =>
+          void events.push(`${point} ${basename(path)}`);
+      }
+      const { damage } = await store.health();
+      await store.compact();
+      const before = events.slice(
+        0,
+        events.indexOf(`remove ${basename(path)}`),
+      );
+      for (const { copy } of damage) {
+        assert.ok(before.includes(`sync ${basename(copy!)}`), copy);
+      }
+      assert.ok(before.includes("syncDir damaged"));
+      await store.close();
     }));
 });

@@ -137,6 +137,15 @@ describe("I14 cancel intent is durable", () => {
       assert.ok(await aborted(signal) instanceof TaskCancelled);
     }));
 
+  it("a signal that is first asked for after the close tells of the cancel before it", () =>
+    inWorld({}, async ({ tasks }) => {
+      const { taskId } = await tasks.createTask();
+      const task = tasks.handle(taskId);
+      await tasks.cancelTask(taskId);
+      await tasks.close();
+      assert.ok(task.signal.reason instanceof TaskCancelled);
+    }));
+
   it("handles of one task share a signal", () =>
     inWorld({}, async ({ tasks }) => {
       const { taskId } = await tasks.createTask();

@@ -382,6 +382,22 @@ describe("run()", () => {
       }
     }));
 
+  it("ends a task as cancelled whose cancel another has stored, unseen here", () =>
+    inWorld({}, async (world) => {
+      // So that the record alone tells of it.
+      Object.assign(world.store, { watch: undefined });
+      const other = another(world);
+      const { shown, events } = await ran(async (task) => {
+        await other.cancelTask(task.taskId);
+        assert.equal(task.signal.aborted, false);
+        throw new Error("gave up");
+      }, world);
+      assert.equal(shown.status, "cancelled");
+      const [event] = events;
+      assert.equal(event.type === "worker_error" && event.outcome, "cancelled");
+      await other.close();
+    }));
+
   it("ends a cancelled task as cancelled when its worker waits for input", () =>
     inWorld({}, async (world) => {
       const { shown } = await ran(async (task) => {

@@ -202,6 +202,18 @@ describe("a write of a task that was seen before", () => {
       await other.close();
     }));
 
+  it("is read where there is nothing to write: no store says then that the task has expired", () =>
+    inShortWorld(async ({ tasks, store, clock }) => {
+      const { taskId } = await tasks.createTask({ ttlMs: 50_000 });
+      tasks.handle(taskId);
+      await tasks.cancelTask(taskId);
+      const { commits } = store;
+      await tasks.cancelTask(taskId);
+      clock.turn(50_000);
+      await refuses(() => tasks.cancelTask(taskId), "ERR_TASK_NOT_FOUND");
+      assert.equal(store.commits, commits);
+    }));
+
   it("reads it first where the store cannot tell what is old", async () => {
     const store = new ShortStore({ compareAndSwap: false });
     await inWorld({ store, observeIntervalMs: null }, async ({ tasks }) => {

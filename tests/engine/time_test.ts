@@ -147,16 +147,46 @@ describe("I12 one clock: expiry", () => {
 
   it("a read that was under way when the TTL was lowered does not undo that", () =>
     inWorld({ now: Date.now }, async ({ tasks, store }) => {
+      let changed = () => {};
+      store.watch = (_, report) => {
+        changed = report;
+        return () => {};
+      };
       const { taskId } = await tasks.createTask({ ttlMs: 60_000 });
       const task = tasks.handle(taskId);
       await task.progress("on");
       const stale = await store.raw(taskId);
-      await task.progress("shorter", { ttlMs: 80 });
+      await task.progress("shorter", { ttlMs: 200 });
+      await settled();
       const real = store.get;
-      store.get = () => Promise.resolve(stale);
+      let reads = 0;
+      store.get = () => {
+        reads++;
+        return Promise.resolve(stale);
+      };
       await tasks.getTask(taskId);
+      changed();
+      await settled();
       store.get = real;
+      assert.equal(reads, 2);
       assert.ok(await aborted(task.signal) instanceof TaskNotFoundError);
+    }));
+
+  it("a deadline looks at the clock at least once a minute", () =>
+    inWorld({}, async ({ tasks }) => {
+      const real = globalThis.setTimeout;
+      const delays: unknown[] = [];
+      globalThis.setTimeout = ((...args: Parameters<typeof real>) => {
+        delays.push(args[1]);
+        return real(...args);
+      }) as typeof real;
+      try {
+        const { taskId } = await tasks.createTask({ ttlMs: DAY });
+        await tasks.handle(taskId).progress("on");
+      } finally {
+        globalThis.setTimeout = real;
+      }
+      assert.deepEqual(delays, [60_000]);
     }));
 
   it("a clock that breaks for a moment is reported and asked again", () => {

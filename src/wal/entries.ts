@@ -101,7 +101,7 @@ export function appendChange(
   before: TaskState,
   change: RecordChange,
 ): Appended {
-  const { delta, parts, dropped, small, kept } = change;
+  const { delta, parts, dropped, small, head, kept } = change;
   const version = before.version + 1;
   const smallBytes = utf8Length(delta);
   const rows = rowsOf(parts);
@@ -123,7 +123,7 @@ export function appendChange(
   const place = log.add(piecesOf(front.text + delta, parts), bytes);
   const refs = refsOf(parts, place.segment, place.offset + frontBytes);
   const all = kept.length === 0 ? refs : [...kept, ...refs];
-  const fields = { small, parts: all };
+  const fields = { small, head, parts: all };
   const state = new TaskState({
     born: before.born,
     version,

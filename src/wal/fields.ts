@@ -6,7 +6,7 @@
 import { Buffer } from "node:buffer";
 import { crc32 } from "node:zlib";
 import { expiresAt } from "../model/expiry.ts";
-import { setOwn } from "../model/json.ts";
+import { copyJson, setOwn } from "../model/json.ts";
 import {
   PAYLOAD_FIELDS,
   type TaskPatch,
@@ -67,8 +67,8 @@ export interface RecordChange {
   readonly small: string;
   /** Bytes of that. */
   readonly smallBytes: number;
-  /** The small fields after it: nobody else holds them. */
-  readonly head: Record<string, unknown>;
+  /** The small fields after it. They never change. */
+  readonly head: Readonly<Record<string, unknown>>;
   /** The JSON of the small fields that it sets. */
   readonly delta: string;
   /** The parts that it sets. */
@@ -140,6 +140,8 @@ export interface EncodedPatch {
   readonly set: readonly (readonly [key: string, text: string])[];
   /** The fields to drop. */
   readonly unset: readonly string[];
+  /** Whether the record may expire at another time after it. */
+  readonly movesExpiry: boolean;
 }
 
 /**
@@ -151,8 +153,10 @@ export interface EncodedPatch {
 export function encodePatch(patch: TaskPatch): EncodedPatch {
   const set: [string, string][] = [];
   const unset: string[] = [];
+  let movesExpiry = false;
   for (const key of Object.keys(patch)) {
     if (FIXED.has(key)) continue;
+    if (key === "ttlMs") movesExpiry = true;
     const value = (patch as Record<string, unknown>)[key];
     if (value === undefined) {
       unset.push(key);
@@ -161,18 +165,26 @@ export function encodePatch(patch: TaskPatch): EncodedPatch {
     const text = toText(value);
     if (text !== undefined) set.push([key, text]);
   }
-  return { set, unset };
+  return { set, unset, movesExpiry };
 }
 
 /**
  * Applies a patch, without a look at the parts that it leaves alone.
  *
  * @param fields What the record holds.
+ * @param expiresAt When it expires.
  * @param patch The patch.
  * @returns What is to be written.
  */
-export function applyPatch(fields: Fields, patch: EncodedPatch): RecordChange {
-  const head = JSON.parse(fields.small) as Record<string, unknown>;
+export function applyPatch(
+  fields: Fields,
+  expiresAt: number,
+  patch: EncodedPatch,
+): RecordChange {
+  // What is deep in it is never changed, only replaced.
+  const head: Record<string, unknown> = fields.head
+    ? { ...fields.head }
+    : JSON.parse(fields.small);
   let kept = fields.parts;
   const drop = (key: string): boolean => {
     if (!kept.some((part) => part.key === key)) return false;
@@ -209,7 +221,9 @@ export function applyPatch(fields: Fields, patch: EncodedPatch): RecordChange {
     dropped,
     kept,
     recordBytes: smallBytes + bytesOfParts(parts) + bytesOfParts(kept),
-    expiresAt: expiryOf(head as unknown as TaskRecord),
+    expiresAt: patch.movesExpiry
+      ? expiryOf(head as unknown as TaskRecord)
+      : expiresAt,
     ended: isTerminalStatus(head.status as TaskStatus),
   };
 }
@@ -222,6 +236,18 @@ export function applyPatch(fields: Fields, patch: EncodedPatch): RecordChange {
  */
 export function recordBytesOf(fields: Fields): number {
   return utf8Length(fields.small) + bytesOfParts(fields.parts);
+}
+
+/**
+ * Decodes the small fields.
+ *
+ * @param fields What a record holds.
+ * @returns A copy of its small fields.
+ */
+export function copyHead(fields: Fields): Record<string, unknown> {
+  return fields.head
+    ? copyJson<Record<string, unknown>>(fields.head)
+    : JSON.parse(fields.small);
 }
 
 /**

@@ -8,7 +8,7 @@ import {
   TaskEntryTooLargeError,
   TaskNotFoundError,
 } from "../errors.ts";
-import { setOwn } from "../model/json.ts";
+import { copyJson, setOwn } from "../model/json.ts";
 import type { TaskHead, TaskPatch, TaskRecord } from "../model/record.ts";
 import type { TaskStore, TaskStoreTraits } from "../store/contract.ts";
 import { CompactionRuns } from "./compaction_runs.ts";
@@ -24,6 +24,7 @@ import {
 } from "./entries.ts";
 import {
   applyPatch,
+  copyHead,
   divideRecord,
   dropPayloads,
   type EncodedPatch,
@@ -91,12 +92,16 @@ export class LogTaskStore implements TaskStore {
       const state = this.#readable(parts, taskId, now);
       if (!state) return undefined;
       return this.#reading(parts, taskId, () => {
-        const { small, parts: refs } = parts.reader.fields(taskId, state);
-        const record = JSON.parse(small);
-        for (const ref of refs) {
-          setOwn(record, ref.key, JSON.parse(parts.reader.text(ref)));
+        const fields = parts.reader.fields(taskId, state);
+        const record = copyHead(fields);
+        for (const ref of fields.parts) {
+          setOwn<unknown>(
+            record,
+            ref.key,
+            JSON.parse(parts.reader.text(ref)),
+          );
         }
-        return record;
+        return record as unknown as TaskRecord;
       });
     });
   }
@@ -106,14 +111,14 @@ export class LogTaskStore implements TaskStore {
       const state = this.#readable(parts, taskId, now);
       if (!state) return undefined;
       return this.#reading(parts, taskId, () => {
-        const { small, parts: refs } = parts.reader.fields(taskId, state);
-        const head = JSON.parse(small);
+        const fields = parts.reader.fields(taskId, state);
+        const head = copyHead(fields);
         dropPayloads(head);
-        for (const ref of refs) {
+        for (const ref of fields.parts) {
           if (isPayload(ref.key)) continue;
-          setOwn(head, ref.key, JSON.parse(parts.reader.text(ref)));
+          setOwn<unknown>(head, ref.key, JSON.parse(parts.reader.text(ref)));
         }
-        return head;
+        return head as unknown as TaskHead;
       });
     });
   }
@@ -129,9 +134,8 @@ export class LogTaskStore implements TaskStore {
       return (parts) => {
         const before = this.#writable(parts, taskId, expectedVersion, now);
         const change = this.#change(parts, taskId, before, encoded);
-        const record = change.head as unknown as TaskRecord;
-        this.#addParts(parts, taskId, change);
-        return this.#append(parts, taskId, before, change).then(() => record);
+        const record = this.#recordAfter(parts, taskId, change);
+        return this.#append(parts, taskId, before, change, record);
       };
     });
   }
@@ -148,7 +152,7 @@ export class LogTaskStore implements TaskStore {
         const before = this.#writable(parts, taskId, expectedVersion, now);
         const change = this.#change(parts, taskId, before, encoded);
         const version = before.version + 1;
-        return this.#append(parts, taskId, before, change).then(() => version);
+        return this.#append(parts, taskId, before, change, version);
       };
     });
   }
@@ -281,7 +285,14 @@ export class LogTaskStore implements TaskStore {
     if (parts.records.appended(taskId)) throw new DuplicateTaskIdError(taskId);
     this.#refuseIfTooLarge(taskId, whole.recordBytes, () => 0);
     const appended = appendPut(parts.log, putOf(taskId, version, whole));
-    return this.#staged(parts, taskId, appended, whole.parts, undefined);
+    return this.#staged(
+      parts,
+      taskId,
+      appended,
+      whole.parts,
+      undefined,
+      undefined,
+    );
   }
 
   #readable(
@@ -323,7 +334,7 @@ export class LogTaskStore implements TaskStore {
         parts.records.staged(taskId)?.fields ??
           parts.reader.fields(taskId, before),
     );
-    const change = applyPatch(fields, patch);
+    const change = applyPatch(fields, before.expiresAt, patch);
     this.#refuseIfTooLarge(
       taskId,
       change.recordBytes,
@@ -332,46 +343,60 @@ export class LogTaskStore implements TaskStore {
     return change;
   }
 
-  /** Makes the small fields of a change the whole record. */
-  #addParts(parts: StoreParts, taskId: string, change: RecordChange): void {
-    const { head, kept } = change;
+  /** Puts the whole record together as it is after a change. */
+  #recordAfter(
+    parts: StoreParts,
+    taskId: string,
+    change: RecordChange,
+  ): TaskRecord {
+    const record = copyJson<Record<string, unknown>>(change.head);
     const texts = parts.records.staged(taskId)?.texts;
-    for (const ref of kept) {
+    for (const ref of change.kept) {
       const text = this.#reading(
         parts,
         taskId,
         () => parts.reader.appendedText(ref, texts),
       );
-      setOwn<unknown>(head, ref.key, JSON.parse(text));
+      setOwn<unknown>(record, ref.key, JSON.parse(text));
     }
     for (const { key, text } of change.parts) {
-      setOwn<unknown>(head, key, JSON.parse(text));
+      setOwn<unknown>(record, key, JSON.parse(text));
     }
+    return record as unknown as TaskRecord;
   }
 
   /** Appends a change; at the end of a task a whole record, which memory has no more to do with. */
-  #append(
+  #append<T>(
     parts: StoreParts,
     taskId: string,
     before: TaskState,
     change: RecordChange,
-  ): Promise<void> {
+    outcome: T,
+  ): Promise<T> {
     const { log, records } = parts;
     const texts = records.staged(taskId)?.texts;
     const { born, version } = before;
     const appended = change.ended && change.kept.length === 0
       ? appendPut(log, { ...change, taskId, born, version: version + 1 })
       : appendChange(log, taskId, before, change);
-    return this.#staged(parts, taskId, appended, change.parts, texts);
+    return this.#staged(
+      parts,
+      taskId,
+      appended,
+      change.parts,
+      texts,
+      outcome,
+    );
   }
 
-  #staged(
+  #staged<T>(
     parts: StoreParts,
     taskId: string,
     { state, fields }: Appended,
     newParts: readonly NewPart[],
     unwritten: UnwrittenParts | undefined,
-  ): Promise<void> {
+    outcome: T,
+  ): Promise<T> {
     let texts: Map<PartRef, string | PartRef> | undefined;
     if (newParts.length > 0 || unwritten) {
       texts = new Map();
@@ -403,7 +428,7 @@ export class LogTaskStore implements TaskStore {
         texts?.forEach((text, ref) => {
           if (typeof text === "string") parts.reader.keepText(ref, text);
         });
-        resolve();
+        resolve(outcome);
       });
     });
   }

@@ -24,6 +24,8 @@ export interface PartRef {
 export interface Fields {
   /** The JSON of the record without its parts, version included. */
   readonly small: string;
+  /** The same, decoded, where it is at hand. It never changes. */
+  readonly head?: Readonly<Record<string, unknown>>;
   /** The parts. */
   readonly parts: readonly PartRef[];
 }

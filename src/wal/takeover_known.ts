@@ -14,6 +14,7 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import type { TaskRecord } from "../model/record.ts";
 import type { Disk, DiskFile } from "./disk.ts";
+import { writeAll } from "./log.ts";
 import { readLines } from "./takeover_lines.ts";
 
 /** The file. */
@@ -130,9 +131,7 @@ export class KnownStates {
       ).join(""),
     );
     const file = this.#file;
-    for (let done = 0; done < bytes.length;) {
-      done += file.write(bytes.subarray(done), this.#end + done);
-    }
+    writeAll(file, bytes, this.#end);
     // What an attempt that was cut short has left behind it.
     file.truncate(this.#end + bytes.length);
     await file.sync();

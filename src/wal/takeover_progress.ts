@@ -8,6 +8,7 @@ import { Buffer } from "node:buffer";
 import { join } from "node:path";
 import { StoreDamagedError } from "../errors.ts";
 import type { Disk } from "./disk.ts";
+import { writeAll } from "./log.ts";
 import { retried } from "./retry.ts";
 
 /** The file. */
@@ -158,9 +159,7 @@ export class TakeoverProgress {
     const file = this.#disk.open(path);
     try {
       file.truncate(0);
-      for (let done = 0; done < text.length;) {
-        done += file.write(text.subarray(done), done);
-      }
+      writeAll(file, text, 0);
       file.syncNow();
     } finally {
       file.close();

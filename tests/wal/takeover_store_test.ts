@@ -1,15 +1,18 @@
 import assert from "node:assert/strict";
 import { appendFileSync, readdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { TaskLifecycle, type TaskRecord } from "../../mod.ts";
 import { WalTaskStore, type WalTaskStoreOptions } from "../../wal.ts";
 import type { WalDamage } from "../../src/wal/damage.ts";
+import { resolveWalOptions } from "../../src/wal/options.ts";
+import { LogTaskStore } from "../../src/wal/store.ts";
 import type { WalTakeoverEvent } from "../../src/wal/takeover_target.ts";
 import { OldProcess } from "../support/process_wal_old.ts";
 import { aPatch, aRecord, CREATED_MS } from "../support/records.ts";
 import { rejects } from "../support/rejects.ts";
 import { describe, it } from "../support/runner.ts";
 import { withTempDir } from "../support/wal_dir.ts";
+import { FaultDisk } from "../support/wal_fault_disk.ts";
 
 const DAMAGED = '{"seq":9,"value":{"t":"put","rec\n';
 
@@ -275,4 +278,26 @@ describe("WalTaskStore with an old process that goes on", () => {
         await rejects(store.get("a"), "ERR_STORE_DAMAGED");
       });
     }));
+});
+
+describe("WalTaskStore.open(), a takeover on a disk that takes no bytes", () => {
+  for (const name of ["takeover.known", "takeover.json.tmp"]) {
+    it(`fails, and does not try for ever: ${name}`, () =>
+      withTempDir(async (dir) => {
+        leave(dir, aRecord("a"));
+        const disk = new FaultDisk();
+        let writes = 0;
+        disk.faults.write = ({ path }) => {
+          if (basename(path) !== name) return;
+          if (++writes > 100) throw new Error("it tries for ever");
+          return 0;
+        };
+        const failing = new LogTaskStore(resolveWalOptions({ dir }), disk);
+        await rejects(failing.ready(), "ERR_STORE_FAILED");
+        assert.equal(writes, 1);
+        await withStore({ dir }, async (store) => {
+          assert.deepEqual(await store.get("a"), aRecord("a"));
+        });
+      }));
+  }
 });

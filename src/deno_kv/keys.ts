@@ -100,7 +100,8 @@ export class Keys {
    */
   expiringBefore(time: number): DenoKvRange {
     return {
-      start: [...this.#prefix, "until"],
+      // Texts come before numbers: they are of a store whose prefix goes on so.
+      start: [...this.#prefix, "until", -Infinity],
       end: [...this.#prefix, "until", time],
     };
   }

@@ -59,9 +59,9 @@ export class Sweeper {
       keys.expiringBefore(now - GRACE_MS),
       CHUNK,
       async (entries) => {
-        count += await this.#deleteExpired(
-          entries.map(({ key }) => keys.readExpiry(key)),
-        );
+        const expiries = entries.map(({ key }) => keys.readExpiry(key));
+        // Counted at once: what follows may fail, and be begun anew.
+        await this.#deleteExpired(expiries, (deleted) => count += deleted);
       },
     );
     await this.#connection.list(keys.manifests(), CHUNK, async (entries) => {
@@ -80,8 +80,10 @@ export class Sweeper {
     await this.#database.discard(generation, versionstamp!, manifest.count);
   }
 
-  async #deleteExpired(expiries: readonly Expiry[]): Promise<number> {
-    let count = 0;
+  async #deleteExpired(
+    expiries: readonly Expiry[],
+    tally: (deleted: number) => void,
+  ): Promise<void> {
     let left = expiries;
     for (let tries = 1; tries <= TRIES && left.length > 0; tries++) {
       const doomed = await this.#judge(left);
@@ -89,12 +91,11 @@ export class Sweeper {
       // One that others keep changing must not keep its neighbours.
       for (const batch of tries < TRIES ? batches(doomed) : singles(doomed)) {
         if (await this.#delete(batch)) {
-          count += batch.filter(({ check }) => check.versionstamp).length;
+          tally(batch.filter(({ check }) => check.versionstamp).length);
         } else refused.push(...batch.map(({ expiry }) => expiry));
       }
       left = refused;
     }
-    return count;
   }
 
   /** Reads records anew, and says what has to be deleted. */

@@ -340,6 +340,25 @@ describe("DenoKvTaskStore, ids", () => {
         assert.equal((await store.get("a", CREATED_MS))?.version, 1);
       }
     }));
+
+  it("leaves those alone whose prefix goes on with a name of its own keys", () =>
+    withKvFile(async (kv) => {
+      const outer = new DenoKvTaskStore(kv, { prefix: ["a"] });
+      for (const name of ["record", "part", "manifest", "until"]) {
+        const inner = new DenoKvTaskStore(kv, { prefix: ["a", name] });
+        const lasting = aRecord("lasting", { ttlMs: null });
+        const large = { text: "x".repeat(70_000) };
+        const ending = aRecord("ending", { ttlMs: 9_000, result: large });
+        await inner.create(lasting);
+        await inner.create(ending);
+        assert.equal(await outer.sweep(CREATED_MS + 86_400_000), 0);
+        assert.deepEqual(await inner.get("lasting", CREATED_MS), lasting);
+        assert.deepEqual(await inner.get("ending", CREATED_MS), ending);
+        assert.equal(await inner.sweep(CREATED_MS + 86_400_000), 1);
+        await inner.close();
+      }
+      await outer.close();
+    }));
 });
 
 describe("DenoKvTaskStore over TaskLifecycle", () => {

@@ -192,6 +192,23 @@ describe("DenoKvTaskStore, a database that is locked", () => {
       assert.deepEqual(await keys(), []);
     }));
 
+  it("counts what was deleted before a lock that it waited for once more", () =>
+    withStores(async (store, kv) => {
+      for (let i = 0; i < 25; i++) {
+        await store.create(aRecord(`${i}`, { ttlMs: 1_000 }));
+      }
+      let deletions = 0;
+      let lockedSince: number | undefined;
+      kv.onCommit = (commit) => {
+        if (++deletions === 1) return commit();
+        lockedSince ??= performance.now();
+        return performance.now() - lockedSince < 100
+          ? Promise.reject(new Error("database is locked"))
+          : commit();
+      };
+      assert.equal(await store.sweep(CREATED_MS + DAY_MS), 25);
+    }, { busyTimeoutMs: 70 }));
+
   it("ends in a typed error, with the cause, when that takes too long", () =>
     withStores(async (store, kv) => {
       await store.create(aRecord("a"));

@@ -97,7 +97,10 @@ export class Compactor {
         if (kind === "p" || kind === "c" || kind === "x") {
           slice.bytes += await this.#copy(taskId, segment);
         }
-        if (slice.isOver) await this.#endSlice(slice);
+        if (!slice.isOver) continue;
+        await this.#endSlice(slice);
+        // The rest is dead, and is not worth reading.
+        if (segment.bases === 0) break;
       }
     } finally {
       file.close();

@@ -26,7 +26,7 @@ import {
 import type { LiveTasks } from "./live_tasks.ts";
 import type { TaskWriter } from "./mutate.ts";
 import type { ResolvedOptions } from "./options.ts";
-import { ProgressReports } from "./progress_reports.ts";
+import type { ProgressReports } from "./progress_reports.ts";
 import { quiet } from "./quiet.ts";
 
 /** What a progress report may change besides the message. */
@@ -124,6 +124,8 @@ export interface HandleContext {
   readonly options: ResolvedOptions;
   readonly writer: TaskWriter;
   readonly live: LiveTasks;
+  /** Absent where the store takes any number of writes. */
+  readonly reports: ProgressReports | undefined;
   readonly isClosing: () => boolean;
 }
 
@@ -141,38 +143,33 @@ export function createHandle(
   context: HandleContext,
   taskId: string,
 ): TaskHandle {
-  const { options, writer, live, isClosing } = context;
+  const { options, writer, live, reports, isClosing } = context;
   const { limits } = options;
   const held = live.hold(taskId);
 
-  const end = (operation: string, outcome: TaskPatch) => {
-    reports?.seal();
-    return writer.changeByHead(taskId, operation, (head) => {
+  const end = (operation: string, outcome: TaskPatch) =>
+    writer.changeByHead(taskId, operation, (head) => {
       refuseTerminal(head);
       return { patch: { ...outcome, ...NO_INPUT }, result: nothing };
     });
-  };
 
   const write = (take: () => TaskPatch) =>
     writer.changeByHead(taskId, "report progress", (head) => {
       refuseTerminal(head);
       return { patch: take(), result: nothing };
     });
-  const { minWriteIntervalMs = 0 } = options.store.traits ?? {};
-  const reports = minWriteIntervalMs > 0
-    ? new ProgressReports(write)
-    : undefined;
 
   const progress = async (statusMessage: string, patch: ProgressPatch = {}) => {
     const change = parseProgress(statusMessage, patch, limits);
-    await (reports ? reports.report(change) : write(() => change));
+    await (reports
+      ? reports.report(taskId, change, write)
+      : write(() => change));
   };
 
   const requestInput = async (
     requests: Readonly<Record<string, InputRequest>>,
   ) => {
     const parsed = parseInputRequests(requests, limits);
-    reports?.seal();
     const waiter = await live.reserveWaiter(() =>
       writer.change(taskId, "request input", (record) => {
         refuseTerminal(record);
@@ -187,14 +184,12 @@ export function createHandle(
     return await waiter.answers;
   };
 
-  const resumeInput = () => {
-    reports?.seal();
-    return writer.change(taskId, "resume input", (record) => {
+  const resumeInput = () =>
+    writer.change(taskId, "resume input", (record) => {
       refuseTerminal(record);
       const take = takeAnswers(record, (key) => live.isSpokenFor(taskId, key));
       return { patch: take?.patch, silent: true, result: () => take?.answers };
     });
-  };
 
   const complete = async (result: JsonObject) => {
     const { maxDepth } = limits;

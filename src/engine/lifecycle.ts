@@ -44,6 +44,7 @@ import {
   resolveOptions,
   type TaskLifecycleOptions,
 } from "./options.ts";
+import { ProgressReports } from "./progress_reports.ts";
 import { TaskQuota } from "./quota.ts";
 import { storeError } from "./store_guard.ts";
 import { startLoop, startTimer, type Timer } from "./timers.ts";
@@ -130,6 +131,7 @@ export class TaskLifecycle {
   readonly #options: ResolvedOptions;
   readonly #emit: Emit;
   readonly #queues: TaskQueues = new TaskQueues();
+  readonly #reports: ProgressReports | undefined;
   readonly #writer: TaskWriter;
   readonly #live: LiveTasks;
   readonly #quota: TaskQuota;
@@ -162,10 +164,13 @@ export class TaskLifecycle {
       },
       this.#emit,
     );
+    const { minWriteIntervalMs = 0 } = this.#options.store.traits ?? {};
+    this.#reports = minWriteIntervalMs > 0 ? new ProgressReports() : undefined;
     this.#writer = new TaskWriter(
       this.#options,
       this.#queues,
       this.#live,
+      this.#reports,
       () => this.#phase === "closed",
     );
   }
@@ -216,6 +221,7 @@ export class TaskLifecycle {
         options: this.#options,
         writer: this.#writer,
         live: this.#live,
+        reports: this.#reports,
         isClosing: () => this.#phase !== "open",
       },
       taskId,

@@ -13,6 +13,7 @@ import type { TaskHead, TaskPatch, TaskRecord } from "../model/record.ts";
 import { READ, READ_HEAD, type Sight } from "./live_task.ts";
 import type { LiveTasks } from "./live_tasks.ts";
 import type { ResolvedOptions } from "./options.ts";
+import type { ProgressReports } from "./progress_reports.ts";
 import { storeError } from "./store_guard.ts";
 import type { TaskQueues } from "./task_queues.ts";
 
@@ -46,23 +47,27 @@ export class TaskWriter {
   readonly #options: ResolvedOptions;
   readonly #queues: TaskQueues;
   readonly #live: LiveTasks;
+  readonly #reports: ProgressReports | undefined;
   readonly #isClosed: () => boolean;
 
   /**
    * @param options The options of the engine.
    * @param queues One queue for each task.
    * @param live Who in this process has to learn of a change.
+   * @param reports The reports of progress that may be merged, if any.
    * @param isClosed Whether everything is refused.
    */
   constructor(
     options: ResolvedOptions,
     queues: TaskQueues,
     live: LiveTasks,
+    reports: ProgressReports | undefined,
     isClosed: () => boolean,
   ) {
     this.#options = options;
     this.#queues = queues;
     this.#live = live;
+    this.#reports = reports;
     this.#isClosed = isClosed;
   }
 
@@ -145,6 +150,7 @@ export class TaskWriter {
     decide: Decide<T>,
     whole: boolean,
   ): Promise<T> {
+    this.#reports?.seal(taskId);
     return this.#queues.run(taskId, async () => {
       for (let attempt = 1;; attempt++) {
         this.#refuseIfClosed(operation);

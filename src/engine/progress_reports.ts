@@ -1,4 +1,4 @@
-/** The reports of progress of one handle, on a store that takes few writes. */
+/** Reports of progress on a store that takes few writes. */
 
 import type { TaskPatch } from "../model/record.ts";
 
@@ -13,42 +13,46 @@ interface QueuedReport {
  * it would have anyway, and each report resolves when that one is stored.
  */
 export class ProgressReports {
-  readonly #write: (take: () => TaskPatch) => Promise<void>;
-  #queued: QueuedReport | undefined;
-
-  /** @param write Writes what `take` gives when its turn has come. */
-  constructor(write: (take: () => TaskPatch) => Promise<void>) {
-    this.#write = write;
-  }
+  /** The last that is queued for a task, as long as nothing else is after it. */
+  readonly #queued: Map<string, QueuedReport> = new Map();
 
   /**
    * Reports.
    *
+   * @param taskId The task.
    * @param patch What changes.
+   * @param write Queues a write, of what `take` gives when its turn has come.
    * @returns Resolves when it is stored.
    */
-  report(patch: TaskPatch): Promise<void> {
-    if (this.#queued) {
-      this.#queued.patch = { ...this.#queued.patch, ...patch };
-      return this.#queued.written;
+  report(
+    taskId: string,
+    patch: TaskPatch,
+    write: (take: () => TaskPatch) => Promise<void>,
+  ): Promise<void> {
+    const queued = this.#queued.get(taskId);
+    if (queued) {
+      queued.patch = { ...queued.patch, ...patch };
+      return queued.written;
     }
-    const written = this.#write(() => {
-      this.#leave(report);
+    const leave = () => {
+      if (this.#queued.get(taskId) === report) this.seal(taskId);
+    };
+    const written = write(() => {
+      leave();
       return report.patch;
     });
     const report: QueuedReport = { patch, written };
-    this.#queued = report;
-    const leave = () => this.#leave(report);
+    this.#queued.set(taskId, report);
     written.then(leave, leave);
     return written;
   }
 
-  /** Something else is queued: reports that come after it stay after it. */
-  seal(): void {
-    this.#queued = undefined;
-  }
-
-  #leave(report: QueuedReport): void {
-    if (this.#queued === report) this.#queued = undefined;
+  /**
+   * Says that something else is queued: reports that come after it stay after it.
+   *
+   * @param taskId The task.
+   */
+  seal(taskId: string): void {
+    this.#queued.delete(taskId);
   }
 }

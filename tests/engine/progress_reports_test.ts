@@ -101,6 +101,36 @@ describe("progress() on a store that takes few writes", () => {
     await tasks.close();
   });
 
+  it("keeps the order of calls of several handles of a task", async () => {
+    const { store, tasks, taskId, worker } = await start();
+    const other = tasks.handle(taskId);
+    const first = worker.progress("1");
+    await store.reached;
+    const reports = [
+      worker.progress("2"),
+      other.progress("3", { ttlMs: 5_000 }),
+      other.progress("4", { ttlMs: 6_000 }),
+      worker.progress("5", { ttlMs: 90_000 }),
+    ];
+    const cancelled = tasks.cancelTask(taskId);
+    const last = worker.progress("6");
+    store.open();
+    await Promise.all([first, ...reports, cancelled, last]);
+    assert.deepEqual(
+      store.patches.map((patch) => [patch.statusMessage, patch.ttlMs]),
+      [["1", undefined], ["5", 90_000], [undefined, undefined], [
+        "6",
+        undefined,
+      ]],
+    );
+    const { ttlMs } = await tasks.getTask(taskId);
+    assert.equal(ttlMs, 90_000);
+    const end = other.complete({ n: 2 });
+    await rejects(worker.progress("7"), "ERR_TASK_TERMINAL");
+    await end;
+    await tasks.close();
+  });
+
   it("rejects each report of a write that fails", async () => {
     const { store, tasks, worker, taskId } = await start();
     const first = worker.progress("1");

@@ -18,9 +18,9 @@ import {
   type TaskRecord,
 } from "../model/record.ts";
 import type { TaskStore, TaskStoreTraits } from "../store/contract.ts";
+import { TaskQueues } from "../store/task_queues.ts";
 import { Connection } from "./connection.ts";
 import { Database, type Stored } from "./database.ts";
-import { KeyQueues } from "./key_queues.ts";
 import { type IdPart, idPartOf, Keys } from "./keys.ts";
 import {
   checkKv,
@@ -105,7 +105,7 @@ export class DenoKvTaskStore implements TaskStore {
   readonly #database: Database;
   readonly #sweeper: Sweeper;
   readonly #watches: Watches;
-  readonly #queues: KeyQueues = new KeyQueues();
+  readonly #queues: TaskQueues = new TaskQueues();
   readonly #pending: Set<Promise<unknown>> = new Set();
   /** What the names of this instance's writes begin with: drawn at the first. */
   #writer: string | undefined;

@@ -31,6 +31,7 @@ import {
   toGetTaskResult,
   type UpdateTaskResult,
 } from "../model/wire.ts";
+import { TaskQueues } from "../store/task_queues.ts";
 import { ownerOf, refuseForeign, type TaskAccess } from "./access.ts";
 import { type Emit, safeEmit } from "./events.ts";
 import { checkStatusMessage } from "./handle_arguments.ts";
@@ -48,7 +49,6 @@ import { ProgressReports } from "./progress_reports.ts";
 import { TaskQuota } from "./quota.ts";
 import { storeError } from "./store_guard.ts";
 import { startLoop, startTimer, type Timer } from "./timers.ts";
-import { TaskQueues } from "./task_queues.ts";
 import { runWorker, type TaskWorker } from "./workers.ts";
 
 /** The request that becomes a task where nobody says otherwise. */

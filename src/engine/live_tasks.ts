@@ -4,6 +4,7 @@ import { LimitExceededError } from "../errors.ts";
 import { expiresAt } from "../model/expiry.ts";
 import { copyJson } from "../model/json.ts";
 import type { TaskHead, TaskRecord } from "../model/record.ts";
+import type { TaskQueues } from "../store/task_queues.ts";
 import type { Emit } from "./events.ts";
 import {
   createSubscription,
@@ -13,7 +14,6 @@ import {
 import { LiveTask, READ, READ_HEAD, type Sight } from "./live_task.ts";
 import type { ResolvedOptions } from "./options.ts";
 import { StoreWatches } from "./store_watches.ts";
-import type { TaskQueues } from "./task_queues.ts";
 import { startLoop, startTimer, type Timer } from "./timers.ts";
 import { createWaiter, type Waiter } from "./waiters.ts";
 

@@ -10,12 +10,12 @@ import {
 import { isExpired } from "../model/expiry.ts";
 import { fitsJson, jsonBytes } from "../model/json.ts";
 import type { TaskHead, TaskPatch, TaskRecord } from "../model/record.ts";
+import type { TaskQueues } from "../store/task_queues.ts";
 import { READ, READ_HEAD, type Sight } from "./live_task.ts";
 import type { LiveTasks } from "./live_tasks.ts";
 import type { ResolvedOptions } from "./options.ts";
 import type { ProgressReports } from "./progress_reports.ts";
 import { storeError } from "./store_guard.ts";
-import type { TaskQueues } from "./task_queues.ts";
 
 /** What a decision comes to. */
 export interface Change<T> {

@@ -1,8 +1,8 @@
 /** What the store says of changes by itself: sooner than polling finds them, and never to be relied upon. */
 
 import type { TaskStore } from "../store/contract.ts";
+import type { TaskQueues } from "../store/task_queues.ts";
 import type { Emit } from "./events.ts";
-import type { TaskQueues } from "./task_queues.ts";
 
 /** A task that the store watches. */
 interface Watch {

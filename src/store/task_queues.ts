@@ -1,6 +1,6 @@
 /** One queue for each task: its writes run one after another, those of others beside them. */
 
-/** The queues of an engine. */
+/** The queues of an engine, or of a store whose writers should not meet in the database. */
 export class TaskQueues {
   readonly #tails: Map<string, Promise<void>> = new Map();
 

@@ -468,6 +468,29 @@ describe("WalTaskStore, compaction on a disk that fails", () => {
     }
   });
 
+  for (const fsync of [false, true]) {
+    it(`has on the disk what it has copied before the segment goes, fsync ${fsync}`, () =>
+      withFaults({ fsync, compactEvery: null }, async (store, disk) => {
+        await store.create(aRecord("a", { text: "x".repeat(9_000) }));
+        const unflushed = new Set<string>();
+        const flushed = ({ path }: { path: string }) => {
+          unflushed.delete(path);
+        };
+        disk.faults.write = ({ path }) => void unflushed.add(path);
+        disk.faults.sync = flushed;
+        disk.faults.syncNow = flushed;
+        let removals = 0;
+        disk.faults.remove = () => {
+          removals++;
+          assert.deepEqual([...unflushed], []);
+        };
+        await store.compact();
+        assert.equal(removals, 1);
+      }, async (reopened) => {
+        assert.ok(await reopened.get("a"));
+      }));
+  }
+
   it("refuses writes when the name of a segment may not be on the disk", () =>
     withFaults({ fsync: true }, async (store, disk) => {
       await store.create(aRecord("a"));

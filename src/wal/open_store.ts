@@ -83,7 +83,7 @@ export class StoreParts {
     const reason = message;
     const damage = this.damages.addWithin(
       new Damage({ segment, file, offset, bytes, reason }),
-      true,
+      offset > 0, // At its beginning is the file as a whole.
     );
     this.damages.take(taskId, damage);
     const { records } = this;

@@ -1,7 +1,15 @@
 /** Compactions beside writers, and on disks that have lost something. */
 
 import assert from "node:assert/strict";
-import { rmSync, truncateSync } from "node:fs";
+import { Buffer } from "node:buffer";
+import {
+  closeSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeSync,
+} from "node:fs";
 import type { Disk } from "../../src/wal/disk.ts";
 import { realDisk } from "../../src/wal/disk.ts";
 import {
@@ -86,6 +94,15 @@ describe("WalTaskStore.compact(), a large task that changes all the time", () =>
     }));
 });
 
+/** Writes over a byte of a file, in front of a text. */
+function spoil(path: string, text: string): void {
+  const at = readFileSync(path).indexOf(text);
+  assert.ok(at > 0);
+  const fd = openSync(path, "r+");
+  writeSync(fd, Buffer.from("Z"), 0, 1, at - 1);
+  closeSync(fd);
+}
+
 describe("WalTaskStore, a segment that somebody touches", () => {
   const touches = {
     "removed": {
@@ -114,6 +131,8 @@ describe("WalTaskStore, a segment that somebody touches", () => {
           }
           await store.create(aRecord("hot"));
           await store.close();
+          // Damage that was told before hides nothing of what comes.
+          spoil(segmentsIn(dir)[0], 'Id":"30"');
           store = await open(dir, 20_000, options);
           touch(segmentsIn(dir)[0]);
           if (isRead) {

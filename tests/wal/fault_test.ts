@@ -360,6 +360,33 @@ for (const fsync of [false, true]) {
         await store.close();
       }));
 
+    it("begins a segment anew whose first beginning could not be removed", () =>
+      withTempDir(async (dir) => {
+        const disk = new FaultDisk();
+        const options = resolveWalOptions({ dir, fsync, compactEvery: null });
+        const store = new LogTaskStore({ ...options, segmentBytes: 900 }, disk);
+        await store.create(aRecord("a", { text: "x".repeat(900) }));
+        disk.faults.write = ({ partly }) => {
+          partly(3_000);
+          throw systemError("ENOSPC");
+        };
+        disk.faults.remove = () => {
+          throw systemError("EIO");
+        };
+        await causeOf(store.create(aRecord("l", { text: "x".repeat(4_000) })));
+        const [, left] = segmentsIn(dir);
+        assert.equal(statSync(left).size, 3_000);
+        delete disk.faults.write;
+        delete disk.faults.remove;
+        await store.create(aRecord("b"));
+        assert.ok(statSync(left).size < 900);
+        await store.close();
+        const reopened = await WalTaskStore.open({ dir });
+        assert.ok(await reopened.get("b"));
+        assert.deepEqual((await reopened.health()).damage, []);
+        await reopened.close();
+      }));
+
     it("takes writes that are short", () =>
       withFaults({ fsync }, async (store, disk) => {
         disk.faults.write = () => 7;

@@ -398,6 +398,22 @@ describe("WalTaskStore, a damaged head", () => {
       }
     }));
 
+  it("of the start of a later life lays no change of that on the life before", () =>
+    withLog(async (dir, log, bytes) => {
+      const damaged = Buffer.from(bytes);
+      // The deletion, and the put after it: nothing of the ended task is missing.
+      for (const step of [1, 2]) {
+        damaged[lineStarts(bytes)[FIRST_STEP + step] + 30] ^= 1;
+      }
+      writeFileSync(log, damaged);
+      await openDamaged(dir, (store) => assertLost(store, "a"));
+    }, async (store) => {
+      await store.create(aRecord("a", { status: "completed", ttlMs: 10 }));
+      assert.equal(await store.sweep(CREATED_MS + 10), 1);
+      await store.create(aRecord("a"));
+      await store.commit("a", { statusMessage: "of the later life" }, 1);
+    }));
+
   it("at the very end leaves a log that goes on", () =>
     withLog(async (dir, log, bytes) => {
       const damaged = Buffer.from(bytes);

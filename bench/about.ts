@@ -17,7 +17,7 @@ export interface About {
   readonly processors: number;
   readonly memoryGb: number;
   readonly system: string;
-  /** How many programs ran or waited for a processor in the minute before it began. */
+  /** The system's load in the minute before it began: how much ran or waited, of this and of others. */
   readonly load: number;
 }
 

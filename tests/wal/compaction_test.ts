@@ -10,32 +10,13 @@ import {
   truncateSync,
   writeSync,
 } from "node:fs";
-import type { Disk } from "../../src/wal/disk.ts";
-import { realDisk } from "../../src/wal/disk.ts";
-import {
-  resolveWalOptions,
-  type WalTaskStoreOptions,
-} from "../../src/wal/options.ts";
-import { LogTaskStore } from "../../src/wal/store.ts";
 import type { WalDamage } from "../../wal.ts";
+import { openLogStore } from "../support/log_store.ts";
 import { aPatch, aRecord } from "../support/records.ts";
 import { rejects } from "../support/rejects.ts";
 import { describe, it } from "../support/runner.ts";
 import { segmentsIn, withTempDir } from "../support/wal_dir.ts";
 import { FaultDisk } from "../support/wal_fault_disk.ts";
-
-/** Opens a store whose segments are short. */
-async function open(
-  dir: string,
-  segmentBytes: number,
-  options: Omit<WalTaskStoreOptions, "dir"> = {},
-  disk: Disk = realDisk,
-): Promise<LogTaskStore> {
-  const resolved = resolveWalOptions({ dir, ...options });
-  const store = new LogTaskStore({ ...resolved, segmentBytes }, disk);
-  await store.ready();
-  return store;
-}
 
 describe("WalTaskStore.compact(), a large task that changes all the time", () => {
   const long = "x".repeat(300_000);
@@ -49,7 +30,12 @@ describe("WalTaskStore.compact(), a large task that changes all the time", () =>
     it(`ends, and keeps the last version: ${where}`, () =>
       withTempDir(async (dir) => {
         const disk = new FaultDisk();
-        let store = await open(dir, 2_000_000, { compactEvery: null }, disk);
+        let store = await openLogStore(
+          dir,
+          2_000_000,
+          { compactEvery: null },
+          disk,
+        );
         let record = aRecord("a", { input: long, other: long });
         await store.create(record);
         let reads = 0;
@@ -66,7 +52,7 @@ describe("WalTaskStore.compact(), a large task that changes all the time", () =>
         assert.deepEqual(await store.get("a"), record);
         assert.doesNotMatch(segmentsIn(dir)[0], /001\.log$/);
         await store.close();
-        store = await open(dir, 2_000_000);
+        store = await openLogStore(dir, 2_000_000);
         assert.deepEqual(await store.get("a"), record);
         await store.close();
       }));
@@ -75,7 +61,12 @@ describe("WalTaskStore.compact(), a large task that changes all the time", () =>
   it("looks again where what it was reading fails, and is no longer needed", () =>
     withTempDir(async (dir) => {
       const disk = new FaultDisk();
-      const store = await open(dir, 2_000_000, { compactEvery: null }, disk);
+      const store = await openLogStore(
+        dir,
+        2_000_000,
+        { compactEvery: null },
+        disk,
+      );
       await store.create(aRecord("a", { input: long }));
       let reads = 0;
       disk.faults.read = async () => {
@@ -124,7 +115,7 @@ describe("WalTaskStore, a segment that somebody touches", () => {
             onDamage: (damage: WalDamage) => told.push(damage),
             onCompactionError: (error: unknown) => errors.push(error),
           };
-          let store = await open(dir, 20_000, options);
+          let store = await openLogStore(dir, 20_000, options);
           const note = "x".repeat(200);
           for (let i = 0; i < 100; i++) {
             await store.create(aRecord(`${i}`, { note }));
@@ -133,7 +124,7 @@ describe("WalTaskStore, a segment that somebody touches", () => {
           await store.close();
           // Damage that was told before hides nothing of what comes.
           spoil(segmentsIn(dir)[0], 'Id":"30"');
-          store = await open(dir, 20_000, options);
+          store = await openLogStore(dir, 20_000, options);
           touch(segmentsIn(dir)[0]);
           if (isRead) {
             for (const taskId of ["20", "21"]) {
@@ -166,7 +157,7 @@ describe("WalTaskStore, a segment that somebody touches", () => {
           };
           await check();
           await store.close();
-          store = await open(dir, 20_000, options);
+          store = await openLogStore(dir, 20_000, options);
           await check();
           await store.close();
         }));

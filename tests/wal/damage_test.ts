@@ -10,32 +10,13 @@ import {
   writeSync,
 } from "node:fs";
 import { basename } from "node:path";
-import type { Disk } from "../../src/wal/disk.ts";
-import { realDisk } from "../../src/wal/disk.ts";
-import {
-  resolveWalOptions,
-  type WalTaskStoreOptions,
-} from "../../src/wal/options.ts";
-import { LogTaskStore } from "../../src/wal/store.ts";
 import type { WalDamage } from "../../wal.ts";
+import { openLogStore } from "../support/log_store.ts";
 import { aPatch, aRecord } from "../support/records.ts";
 import { rejects } from "../support/rejects.ts";
 import { describe, it } from "../support/runner.ts";
 import { segmentsIn, withTempDir } from "../support/wal_dir.ts";
 import { FaultDisk, Gate } from "../support/wal_fault_disk.ts";
-
-/** Opens a store whose segments are short. */
-async function open(
-  dir: string,
-  segmentBytes: number,
-  options: Omit<WalTaskStoreOptions, "dir"> = {},
-  disk: Disk = realDisk,
-): Promise<LogTaskStore> {
-  const resolved = resolveWalOptions({ dir, ...options });
-  const store = new LogTaskStore({ ...resolved, segmentBytes }, disk);
-  await store.ready();
-  return store;
-}
 
 /** Writes over a byte of the first segment, behind the first place where a text is. */
 function spoil(dir: string, text: string): void {
@@ -52,11 +33,11 @@ describe("WalTaskStore, damage that a read finds while a change is flushed", () 
   for (const isCompacted of [false, true]) {
     it(`leaves a change alone that replaces what is damaged, compacted ${isCompacted}`, () =>
       withTempDir(async (dir) => {
-        let store = await open(dir, 100_000);
+        let store = await openLogStore(dir, 100_000);
         await store.create(aRecord("a", { result: long }));
         await store.close();
         const disk = new FaultDisk();
-        store = await open(dir, 100_000, { fsync: true }, disk);
+        store = await openLogStore(dir, 100_000, { fsync: true }, disk);
         spoil(dir, "qqqqq");
         const gate = new Gate();
         disk.faults.sync = gate.wait;
@@ -75,7 +56,7 @@ describe("WalTaskStore, damage that a read finds while a change is flushed", () 
         assert.deepEqual(damage.map(({ taskIds }) => taskIds), [[]]);
         if (isCompacted) await store.compact();
         await store.close();
-        store = await open(dir, 100_000);
+        store = await openLogStore(dir, 100_000);
         assert.deepEqual(await store.get("a"), expected);
         await store.close();
       }));
@@ -83,11 +64,11 @@ describe("WalTaskStore, damage that a read finds while a change is flushed", () 
 
   it("takes a change with it that keeps what is damaged", () =>
     withTempDir(async (dir) => {
-      let store = await open(dir, 100_000);
+      let store = await openLogStore(dir, 100_000);
       await store.create(aRecord("a", { result: long }));
       await store.close();
       const disk = new FaultDisk();
-      store = await open(dir, 100_000, { fsync: true }, disk);
+      store = await openLogStore(dir, 100_000, { fsync: true }, disk);
       spoil(dir, "qqqqq");
       const gate = new Gate();
       disk.faults.sync = gate.wait;
@@ -113,12 +94,12 @@ describe("WalTaskStore, damage that a compaction comes across", () => {
           compactEvery: null,
           onDamage: (damage: WalDamage) => told.push(damage),
         };
-        const first = await open(dir, 20_000, options);
+        const first = await openLogStore(dir, 20_000, options);
         await first.create(aRecord("b", { result: long }));
         await first.create(aRecord("a", { result: { text: "a".repeat(999) } }));
         await first.create(aRecord("c", { result: long }));
         await first.close();
-        const store = await open(dir, 20_000, options);
+        const store = await openLogStore(dir, 20_000, options);
         spoil(dir, "aaaaa");
         if (isRead) await rejects(store.get("a"), "ERR_STORE_DAMAGED");
         await store.compact();
@@ -137,12 +118,12 @@ describe("WalTaskStore, damage that a compaction comes across", () => {
   it("is told with every task that it has taken, where a head is lost", () =>
     withTempDir(async (dir) => {
       const told: WalDamage[] = [];
-      const store = await open(dir, 20_000);
+      const store = await openLogStore(dir, 20_000);
       for (const taskId of ["a", "b", "c"]) {
         await store.create(aRecord(taskId, { result: long }));
       }
       await store.close();
-      const next = await open(dir, 20_000, {
+      const next = await openLogStore(dir, 20_000, {
         compactEvery: null,
         onDamage: (damage) => told.push(damage),
       });
@@ -158,7 +139,7 @@ describe("WalTaskStore, damage that a compaction comes across", () => {
 describe("WalTaskStore, the copies of much damage", () => {
   it("take no flush each at opening, and are flushed before their segment goes", () =>
     withTempDir(async (dir) => {
-      let store = await open(dir, 2_000_000, { compactEvery: null });
+      let store = await openLogStore(dir, 2_000_000, { compactEvery: null });
       for (let i = 0; i < 40; i++) {
         await store.create(
           aRecord(`${i}`, { result: { text: "q".repeat(999) } }),
@@ -172,7 +153,7 @@ describe("WalTaskStore, the copies of much damage", () => {
       }
       writeFileSync(path, bytes);
       const disk = new FaultDisk();
-      store = await open(dir, 2_000_000, { compactEvery: null }, disk);
+      store = await openLogStore(dir, 2_000_000, { compactEvery: null }, disk);
       assert.equal((await store.health()).damage.length, 40);
       assert.ok(disk.calls.sync < 5, `${disk.calls.sync} flushes`);
       const events: string[] = [];

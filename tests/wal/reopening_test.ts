@@ -3,37 +3,18 @@
 import assert from "node:assert/strict";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Disk } from "../../src/wal/disk.ts";
-import { realDisk } from "../../src/wal/disk.ts";
-import {
-  resolveWalOptions,
-  type WalTaskStoreOptions,
-} from "../../src/wal/options.ts";
-import { LogTaskStore } from "../../src/wal/store.ts";
+import { openLogStore } from "../support/log_store.ts";
 import { aPatch, aRecord } from "../support/records.ts";
 import { rejects } from "../support/rejects.ts";
 import { describe, it } from "../support/runner.ts";
 import { segmentsIn, withTempDir } from "../support/wal_dir.ts";
 import { FaultDisk, systemError } from "../support/wal_fault_disk.ts";
 
-/** Opens a store whose segments are short. */
-async function open(
-  dir: string,
-  segmentBytes: number,
-  options: Omit<WalTaskStoreOptions, "dir"> = {},
-  disk: Disk = realDisk,
-): Promise<LogTaskStore> {
-  const resolved = resolveWalOptions({ dir, ...options });
-  const store = new LogTaskStore({ ...resolved, segmentBytes }, disk);
-  await store.ready();
-  return store;
-}
-
 describe("WalTaskStore, opened again, a task with many changes", () => {
   it("leaves no file open, and the one that is written to is never closed", () =>
     withTempDir(async (dir) => {
       const options = { compactEvery: null };
-      let store = await open(dir, 3_000, options);
+      let store = await openLogStore(dir, 3_000, options);
       const change = async (taskId: string) => {
         for (let version = 1; version <= 70; version++) {
           const patch = { statusMessage: `${version}` };
@@ -49,14 +30,14 @@ describe("WalTaskStore, opened again, a task with many changes", () => {
       await store.close();
 
       const disk = new FaultDisk();
-      store = await open(dir, 100_000, options, disk);
+      store = await openLogStore(dir, 100_000, options, disk);
       // Made, and so many changes of it, in the segment that is written to.
       await store.create(aRecord("last"));
       await change("last");
       await store.close();
       assert.equal(disk.openFiles, 0);
 
-      store = await open(dir, 100_000, options, disk);
+      store = await openLogStore(dir, 100_000, options, disk);
       assert.ok(disk.openFiles <= 3, `${disk.openFiles} are open`);
       for (let i = 0; i < count; i++) assert.ok(await store.get(`${i}`));
       await store.create(aRecord("after"));
@@ -72,7 +53,7 @@ describe("WalTaskStore, opened again, health()", () => {
   it("counts a part that was replaced or dropped no more", () =>
     withTempDir(async (dir) => {
       const options = { compactEvery: null };
-      let store = await open(dir, 100_000, options);
+      let store = await openLogStore(dir, 100_000, options);
       const text = "x".repeat(20_000);
       await store.create(aRecord("a", { input: text, other: text }));
       await store.create(aRecord("b", { input: text }));
@@ -83,7 +64,7 @@ describe("WalTaskStore, opened again, health()", () => {
       await store.commit("b", aPatch({ input: undefined }), 1);
       const { aliveBytes } = await store.health();
       await store.close();
-      store = await open(dir, 100_000, options);
+      store = await openLogStore(dir, 100_000, options);
       const again = (await store.health()).aliveBytes;
       assert.ok(
         Math.abs(again - aliveBytes) < 1_000,
@@ -102,33 +83,33 @@ describe("WalTaskStore, opened again with fsync", () => {
         throw systemError("EIO");
       };
       await rejects(
-        open(dir, 9_000, { fsync: true }, disk),
+        openLogStore(dir, 9_000, { fsync: true }, disk),
         "ERR_STORE_FAILED",
       );
       delete disk.faults.restrict;
       const flushed: string[] = [];
       disk.faults.syncDir = ({ path }) => void flushed.push(path);
-      const store = await open(dir, 9_000, { fsync: true }, disk);
+      const store = await openLogStore(dir, 9_000, { fsync: true }, disk);
       await store.close();
       assert.ok(flushed.includes(parent), `flushed: ${flushed}`);
       // Who may not read the folder above may have a store in it.
       disk.faults.syncDir = ({ path }) => {
         if (path === parent) throw systemError("EACCES");
       };
-      await (await open(dir, 9_000, { fsync: true }, disk)).close();
+      await (await openLogStore(dir, 9_000, { fsync: true }, disk)).close();
     }));
 });
 
 describe("WalTaskStore, opened again, a file that was replaced under it", () => {
   it("is what the store had written, and not a byte of the other one", () =>
     withTempDir(async (dir) => {
-      let store = await open(dir, 100_000);
+      let store = await openLogStore(dir, 100_000);
       for (let i = 0; i < 50; i++) await store.create(aRecord(`old ${i}`));
       await store.close();
       const [path] = segmentsIn(dir);
       const backup = readFileSync(path);
       rmSync(path);
-      store = await open(dir, 100_000);
+      store = await openLogStore(dir, 100_000);
       await store.create(aRecord("a"));
       rmSync(path);
       writeFileSync(path, backup);
@@ -141,7 +122,7 @@ describe("WalTaskStore, opened again, a file that was replaced under it", () => 
         await new Promise((resolve) => setTimeout(resolve, 15));
       }
       await store.close();
-      store = await open(dir, 100_000);
+      store = await openLogStore(dir, 100_000);
       assert.deepEqual((await store.health()).damage, []);
       assert.equal((await store.health()).tasks, taskIds.length + 1);
       for (const taskId of ["a", ...taskIds]) {
@@ -155,7 +136,7 @@ describe("WalTaskStore, opened again, an entry whose end is damaged with its new
   for (const fields of [{}, { text: "x".repeat(1_100_000) }]) {
     it(`takes its task alone, ${Object.keys(fields).join() || "small"}`, () =>
       withTempDir(async (dir) => {
-        let store = await open(dir, 5_000_000);
+        let store = await openLogStore(dir, 5_000_000);
         for (const taskId of ["a", "b", "c", "d"]) {
           await store.create(aRecord(taskId, fields));
         }
@@ -166,7 +147,7 @@ describe("WalTaskStore, opened again, an entry whose end is damaged with its new
         const c = bytes.lastIndexOf("\n", bytes.indexOf(' "c" '));
         bytes.fill(0x5a, c - 9, c + 1);
         writeFileSync(path, bytes);
-        store = await open(dir, 5_000_000);
+        store = await openLogStore(dir, 5_000_000);
         await rejects(store.get("b"), "ERR_STORE_DAMAGED");
         for (const taskId of ["a", "c", "d"]) {
           assert.deepEqual(await store.get(taskId), aRecord(taskId, fields));

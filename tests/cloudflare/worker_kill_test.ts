@@ -22,7 +22,7 @@ const config = {
 };
 
 const WRITERS = 6;
-/** After how long workerd is killed, from its start: in the middle of writes each time. */
+/** After how long workerd is killed, from its first write: in the middle of others each time. */
 const KILL_AFTER_MS = [90, 170, 240];
 
 async function withFolder(body: (folder: string) => Promise<void>) {
@@ -54,6 +54,7 @@ describe("DurableObjectTaskStore in a workerd that is killed", () => {
       for (const [round, killAfterMs] of KILL_AFTER_MS.entries()) {
         const server = await serveWorker(root, source, config, folder);
         let killed = false;
+        const begun = Promise.withResolvers<void>();
         const writers = Array.from({ length: WRITERS }, async (_, writer) => {
           const taskId = `${round}-${writer}`;
           try {
@@ -61,6 +62,7 @@ describe("DurableObjectTaskStore in a workerd that is killed", () => {
             await send(server, { do: "create", taskId });
             for (let version = 1;; version++) {
               acknowledged.set(taskId, version);
+              begun.resolve();
               attempted.set(taskId, version + 1);
               await send(server, { do: "write", taskId, version });
             }
@@ -68,6 +70,7 @@ describe("DurableObjectTaskStore in a workerd that is killed", () => {
             if (!killed) throw error;
           }
         });
+        await Promise.race([begun.promise, Promise.all(writers)]);
         await pause(killAfterMs);
         killed = true;
         assert.equal(await server.stop(), undefined, server.stderr());

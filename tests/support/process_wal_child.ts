@@ -11,12 +11,12 @@
  * VERSION`. The status message of every state is `ID VERSION`.
  */
 
-import { writeSync } from "node:fs";
 import process from "node:process";
 import type { TaskRecord } from "../../mod.ts";
 import { WalTaskStore } from "../../wal.ts";
 import { OldProcess } from "./process_wal_old.ts";
 import { aRecord } from "./records.ts";
+import { say } from "./say.ts";
 
 /** Tasks that the old process creates first. */
 export const SHARED = 40;
@@ -83,17 +83,4 @@ if (role === "old") {
 } else if (role === "leave") {
   await WalTaskStore.open({ dir });
   say("open");
-}
-
-/** Writes at once: what an asynchronous stream holds dies with the process. */
-function say(line: string): void {
-  const bytes = new TextEncoder().encode(`${line}\n`);
-  for (let done = 0; done < bytes.length;) {
-    try {
-      done += writeSync(1, bytes, done);
-    } catch (error) {
-      // The pipe is full: the parent is about to read.
-      if ((error as { code?: string }).code !== "EAGAIN") throw error;
-    }
-  }
 }

@@ -8,12 +8,12 @@
  *   `issued ID VERSION`, after it `acknowledged ID VERSION`; the version of a deletion is 0.
  */
 
-import { writeSync } from "node:fs";
 import process from "node:process";
 import { LogTaskStore } from "../../src/wal/store.ts";
 import { realDisk } from "../../src/wal/disk.ts";
 import { WalTaskStore } from "../../wal.ts";
 import { aRecord, CREATED_MS } from "./records.ts";
+import { say } from "./say.ts";
 import { EXPIRED_MS, historyOf, patchOf, recordOf } from "./wal_history.ts";
 import { smallOptions } from "./wal_proof/proof_options.ts";
 
@@ -86,17 +86,4 @@ async function acknowledged(
   say(`issued ${taskId} ${version}`);
   await operation();
   say(`acknowledged ${taskId} ${version}`);
-}
-
-/** Writes at once: what an asynchronous stream holds dies with the process. */
-function say(line: string): void {
-  const bytes = new TextEncoder().encode(`${line}\n`);
-  for (let done = 0; done < bytes.length;) {
-    try {
-      done += writeSync(1, bytes, done);
-    } catch (error) {
-      // The pipe is full: the parent is about to read.
-      if ((error as { code?: string }).code !== "EAGAIN") throw error;
-    }
-  }
 }

@@ -9,7 +9,7 @@ import { LONGEST_PAUSE_MS } from "./limits.ts";
  * @param error What was thrown.
  * @returns Whether it does.
  */
-export function isLocked(error: unknown): boolean {
+function isLocked(error: unknown): boolean {
   return error instanceof Error &&
     /database (?:table |schema )?is locked/i.test(error.message);
 }

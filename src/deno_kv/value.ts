@@ -14,7 +14,7 @@ import {
 import { MAX_VALUE_BYTES } from "./limits.ts";
 
 /** How many writers a value remembers: as many writes may follow one whose outcome is unknown, and it is found out. */
-export const REMEMBERED_WRITES = 4;
+const REMEMBERED_WRITES = 4;
 
 const FORMAT = 1;
 

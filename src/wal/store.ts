@@ -248,15 +248,18 @@ export class LogTaskStore implements TaskStore {
   /** Runs a method that writes: it is held up where a compaction would not keep step. */
   #write<T>(
     operation: string,
-    take: () => (parts: StoreParts) => T | Promise<T>,
+    take: () => (parts: StoreParts) => Promise<T>,
   ): Promise<T> {
-    return this.#call(operation, () => {
+    try {
+      this.#refuseIfClosed(operation);
       const run = take();
-      return (parts) => {
-        const { held } = parts.log;
-        return held ? held.then(() => run(parts)) : run(parts);
-      };
-    });
+      const parts = this.#opened;
+      return parts
+        ? whenFree(parts, run)
+        : this.#opening.then((opened) => whenFree(opened, run));
+    } catch (error) {
+      return Promise.reject(error);
+    }
   }
 
   async #sweep(parts: StoreParts, now: number): Promise<number> {
@@ -503,6 +506,15 @@ export class LogTaskStore implements TaskStore {
   #refuseIfClosed(operation: string): void {
     if (this.#closing) throw new StoreClosedError(operation);
   }
+}
+
+/** Runs a write when no compaction holds writes up. */
+function whenFree<T>(
+  parts: StoreParts,
+  run: (parts: StoreParts) => Promise<T>,
+): Promise<T> {
+  const { held } = parts.log;
+  return held ? held.then(() => run(parts)) : run(parts);
 }
 
 /** A string that was put together of others keeps them all: a key should be one piece. */

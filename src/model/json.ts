@@ -311,7 +311,8 @@ function roomAfter(value: unknown, room: number): number {
     }
     return left;
   }
-  for (const key of Object.keys(value)) {
+  // Quicker than `Object.keys`; what it may inherit only makes the guess higher.
+  for (const key in value) {
     if (left < 0) break;
     left = roomAfter(
       (value as Record<string, unknown>)[key],

@@ -196,8 +196,13 @@ export class Log {
 
   /** Ends that. */
   release(): void {
-    this.#held?.resolve();
-    this.#held = undefined;
+    const held = this.#held;
+    if (!held) return;
+    held.resolve();
+    // Who comes before those that wait have had their turn waits behind them.
+    held.promise.then(() => {
+      if (this.#held === held) this.#held = undefined;
+    });
   }
 
   /** What a writer has to wait for before it judges and appends; `undefined`: nothing. */

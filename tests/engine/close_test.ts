@@ -173,7 +173,10 @@ describe("close()", () => {
     inWorld({}, async ({ tasks }) => {
       const { taskId } = await tasks.createTask();
       tasks.run(taskId, () => new Promise(() => {}));
+      const begun = performance.now();
       await tasks.close({ graceMs: 0 });
+      // The grace where nobody says otherwise is 5 s.
+      assert.ok(performance.now() - begun < 4_000);
     }));
 
   it("does not make an outcome of a throw that it caused", () =>

@@ -72,11 +72,6 @@ function circumstances(runs: readonly (Timed & { runtime: string })[]): string {
     `- Command: \`${about.command}\`; ${about.rounds} rounds are counted, by the **${
       clockOf(about)
     }**.`,
-    ...about.processorTime
-      ? [
-        "- Rows that wait for a flush are left out: of that, the processor's time says nothing.",
-      ]
-      : [],
   ].join("\n");
 }
 
@@ -151,6 +146,11 @@ function logSection(runs: readonly BenchRun[]): string[] {
   return [
     `## The log, by the ${clockOf(about)}`,
     circumstances(runs),
+    ...about.processorTime
+      ? [
+        "Rows that wait for a flush are left out: of that, the processor's time says nothing.",
+      ]
+      : [],
     ...runs.flatMap((run) => [
       `### ${run.runtime}, by the ${clockOf(about)}`,
       ...rowTable(run),

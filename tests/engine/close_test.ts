@@ -172,7 +172,14 @@ describe("close()", () => {
   it("with a grace of 0 waits for nobody", () =>
     inWorld({}, async ({ tasks }) => {
       const { taskId } = await tasks.createTask();
-      tasks.run(taskId, () => new Promise(() => {}));
+      const { promise: started, resolve: start } = Promise.withResolvers<
+        void
+      >();
+      tasks.run(taskId, () => {
+        start();
+        return new Promise(() => {});
+      });
+      await started;
       const begun = performance.now();
       await tasks.close({ graceMs: 0 });
       // The grace where nobody says otherwise is 5 s.

@@ -30,11 +30,21 @@ const tasks = new TaskLifecycle({
   onEvent: (event) => console.error(event),
 });
 
-const work: TaskToolWorker<typeof ESTIMATE_PI.inputSchema> = (
+/** What this instance works on. */
+const running = new Set<string>();
+
+const work: TaskToolWorker<typeof ESTIMATE_PI.inputSchema> = async (
   args,
   task,
   { call },
-) => estimatePi(args, task, call, jobs);
+) => {
+  running.add(task.taskId);
+  try {
+    return await estimatePi(args, task, call, jobs);
+  } finally {
+    running.delete(task.taskId);
+  }
+};
 
 /** Makes the server of one request. What outlives it is outside. */
 function makeServer() {
@@ -49,7 +59,8 @@ function makeServer() {
 async function takeUpJobs() {
   for await (const { taskId, call } of jobs.takeLost()) {
     if (await hasEnded(taskId)) await jobs.remove(taskId);
-    else {
+    // Its own lease is over where the process stood still for a while.
+    else if (!running.has(taskId)) {
       const worker = toolWorker("estimate_pi", ESTIMATE_PI, work, call);
       void tasks.run(taskId, worker);
     }
@@ -76,5 +87,9 @@ async function lookForJobs() {
 }
 
 const handler = withTaskNotifications(createMcpHandler(makeServer), tasks);
-Deno.serve({ port: 3000 }, (request) => handler.fetch(request));
+// On Deno Deploy both are ignored.
+Deno.serve(
+  { hostname: "127.0.0.1", port: 3000 },
+  (request) => handler.fetch(request),
+);
 void lookForJobs();

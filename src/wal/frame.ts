@@ -16,7 +16,7 @@
  * entry, and zero bytes were never written.
  */
 
-import type { Buffer } from "node:buffer";
+import { Buffer } from "node:buffer";
 import { crc32 } from "node:zlib";
 
 /**
@@ -127,20 +127,13 @@ export function encodeHead(head: EntryHead): EncodedHead {
 }
 
 /**
- * Counts the bytes of a text that is mostly ASCII.
+ * Counts the bytes of a text.
  *
  * @param text The text.
  * @returns Its bytes in UTF-8.
  */
 export function utf8Length(text: string): number {
-  let bytes = text.length;
-  for (let at = 0; at < text.length; at++) {
-    const unit = text.charCodeAt(at);
-    if (unit < 0x80) continue;
-    // A pair of surrogates has 4 bytes, and JSON escapes a lone one.
-    bytes += unit < 0x800 || (unit >= 0xd800 && unit < 0xe000) ? 1 : 2;
-  }
-  return bytes;
+  return Buffer.byteLength(text);
 }
 
 /** A head that was found, and where it ends. */

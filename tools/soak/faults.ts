@@ -8,7 +8,7 @@ import {
 } from "../../tests/support/wal_proof/script.ts";
 import { foldersIn, MOST_VIOLATIONS, type Part } from "./part.ts";
 
-/** Breaks two scripts and random ones at each call, with a second crash at each call after a fault. */
+/** Breaks two scripts and random ones at each call, with a crash at each of the calls that follow a fault. */
 export const soakFaults: Part = async ({ dir, seed, minutes, say }) => {
   const folder = foldersIn(dir);
   const sum: Report = { calls: 0, faults: 0, images: 0, violations: [] };
@@ -35,17 +35,20 @@ export const soakFaults: Part = async ({ dir, seed, minutes, say }) => {
         fsync,
         prefixes: fsync ? Infinity : 8,
         crashesAfterFault,
-        deepEvery: 1,
+        deepEvery: 2,
       }),
     );
   };
+  const tell = (what: string) =>
+    say(
+      `${what}: ${sum.calls} calls, ${sum.faults} runs with a fault, ${sum.images} images, ${sum.violations.length} violations so far`,
+    );
   for (const fsync of [true, false]) {
-    await run("the short script", SHORT_SCRIPT, fsync, Infinity);
-    await run("the long script", LONG_SCRIPT, fsync, Infinity);
+    await run("the short script", SHORT_SCRIPT, fsync, 12);
+    tell(`the short script, fsync ${fsync}`);
+    await run("the long script", LONG_SCRIPT, fsync, 2);
+    tell(`the long script, fsync ${fsync}`);
   }
-  say(
-    `short and long script: ${sum.calls} calls, ${sum.faults} runs with a fault, ${sum.images} images`,
-  );
   const deadline = performance.now() + minutes * 60_000;
   let scripts = 0;
   while (
@@ -56,8 +59,6 @@ export const soakFaults: Part = async ({ dir, seed, minutes, say }) => {
     const script = randomScript(random, 6 + random(20));
     await run(`script ${own}`, script, random(3) > 0, random(3) * 4);
   }
-  say(
-    `and ${scripts} random scripts: ${sum.calls} calls, ${sum.faults} runs with a fault, ${sum.images} images`,
-  );
+  tell(`and ${scripts} random scripts`);
   return sum.violations;
 };

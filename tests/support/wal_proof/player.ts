@@ -154,12 +154,12 @@ export class Player {
       readonly turns?: number;
     } = {},
   ): Promise<void> {
+    if (!this.#store) return;
     for (const taskId of this.#unsure) await this.#found(taskId, true);
     // Nobody writes to a task of which he does not know the version.
     const failed = new Set(this.#unsure);
     const running: Promise<void>[] = [];
     for (const step of steps) {
-      if (!this.#store) return;
       running.push(this.#run(this.#store, step, failed));
       for (let hop = 0; hop < apart; hop++) await undefined;
       for (let turn = 0; turn < turns; turn++) await nextTurn();
@@ -311,7 +311,7 @@ export class Player {
     const { acknowledged, open } = allowed;
     let state: string;
     try {
-      state = textOf(await this.#store?.get(taskId, CREATED_MS));
+      state = textOf(await this.#store!.get(taskId, CREATED_MS));
     } catch (error) {
       this.#failed(`read ${taskId}`, error);
       this.#appended.set(taskId, acknowledged);

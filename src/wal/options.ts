@@ -128,6 +128,13 @@ export function resolveWalOptions(
     onTakeover = () => {},
     onCompactionError = () => {},
   } = options ?? {};
+  if (typeof options !== "object" || options === null) {
+    throw unusable(
+      "options",
+      options,
+      "an object with dir: the path of a directory",
+    );
+  }
   if (typeof dir !== "string" || dir === "" || dir.includes("\0")) {
     throw unusable("dir", dir, "the path of a directory");
   }

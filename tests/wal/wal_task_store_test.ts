@@ -68,11 +68,13 @@ describe("new WalTaskStore(), options", () => {
     });
   }
 
-  it("refuses no options at all", () => {
-    assert.throws(
-      () => new WalTaskStore(undefined as unknown as WalTaskStoreOptions),
-      { code: "ERR_INVALID_ARGUMENT" },
-    );
+  it("refuses what is no options object, and says what is needed", () => {
+    for (const options of [undefined, null, "tasks"]) {
+      assert.throws(
+        () => new WalTaskStore(options as unknown as WalTaskStoreOptions),
+        { code: "ERR_INVALID_ARGUMENT", message: /an object with dir/ },
+      );
+    }
   });
 
   it("takes a path from the working directory of the time", () =>

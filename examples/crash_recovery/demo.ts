@@ -225,7 +225,7 @@ async function ask(
 /** Calls the tool, and leaves when a part of the work is done. */
 async function work(scene: Scene, path: string) {
   stage.say("A third task indexes the whole library:");
-  const reference = await leave(scene, path, 100);
+  const reference = await leave(scene, path, 40);
   let task = await view(scene, reference);
   while (filesDone(task) < 12) {
     await pause(50);

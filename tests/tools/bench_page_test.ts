@@ -167,7 +167,7 @@ describe("resultsPart()", () => {
     assert.match(part, /was 3\.1, .+\*\*shared with other work\*\*/);
     assert.match(
       comparisonPart(results([{ ...RUN, about }])),
-      /\*\*shared with other work\*\*; the rest by the time of the processor/,
+      /\*\*shared with other work\*\*; by the time of the processor/,
     );
   });
 

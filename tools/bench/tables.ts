@@ -246,6 +246,7 @@ export function comparisonPart(results: Results): string {
     } by the ${clockOf(about)}`
   );
   const { about } = rows[0]!.run;
+  const clock = ways.length > 1 ? ways.join(", ") : `by the ${clockOf(about)}`;
   return [
     `Operations a second on ${runtime}, ${about.processors} x ${about.processor}, ${
       dayOf(about)
@@ -253,7 +254,7 @@ export function comparisonPart(results: Results): string {
       rows.some(({ run }) => isShared(run.about))
         ? ", on a machine **shared with other work**"
         : ""
-    }; ${ways.join(", ")}:`,
+    }; ${clock}:`,
     table(
       [
         "",

@@ -30,9 +30,9 @@ export interface CompactorParts {
   /**
    * Appends the appended state of a task anew, in one synchronous step.
    *
-   * @returns How many bytes; 0: the task is gone, or its state stands elsewhere by now.
+   * @returns How many bytes; 0: the task is gone.
    */
-  readonly copy: (taskId: string, from: Segment) => number | Promise<number>;
+  readonly copy: (taskId: string) => number | Promise<number>;
   /** Resolves when all that was appended is safe. */
   readonly settled: () => Promise<void>;
 }
@@ -125,7 +125,7 @@ export class Compactor {
   #copy(taskId: string, segment: Segment): number | Promise<number> {
     const state = this.#parts.records.appended(taskId);
     if (state?.segment !== segment) return 0;
-    return this.#parts.copy(taskId, segment);
+    return this.#parts.copy(taskId);
   }
 
   async #endSlice(slice: Slice): Promise<void> {

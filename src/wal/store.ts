@@ -43,7 +43,7 @@ import { ReadDamage } from "./reader.ts";
 import type { StagedChange, UnwrittenParts } from "./records.ts";
 import type { Takeover } from "./takeover.ts";
 import { openTakeover } from "./takeover_store.ts";
-import type { Fields, PartRef, TaskState } from "./task_state.ts";
+import type { PartRef, TaskState } from "./task_state.ts";
 
 /** Deletions that a sweep appends at a time. */
 const SWEEP_SLICE = 500;
@@ -198,7 +198,13 @@ export class LogTaskStore implements TaskStore {
     const parts = await openParts(options, disk, this.#abortOpening.signal);
     try {
       const compactions = new CompactionRuns(options, parts, {
-        copy: (taskId) => copyTask(parts, taskId, this.#stageCopy(parts)),
+        copy: (taskId) =>
+          copyTask(
+            parts,
+            taskId,
+            (taskId, state, fields, texts) =>
+              this.#stage(parts, { taskId, state, fields, texts }),
+          ),
       });
       this.#compactions = compactions;
       parts.log.onCommit = () => compactions.startIfDue();
@@ -269,7 +275,12 @@ export class LogTaskStore implements TaskStore {
       const taskIds = records.takeExpired(now, SWEEP_SLICE);
       for (const taskId of taskIds) {
         appendDeletion(log, taskId, records.appended(taskId)!);
-        this.#stage(parts, { taskId, state: undefined });
+        this.#stage(parts, {
+          taskId,
+          state: undefined,
+          fields: undefined,
+          texts: undefined,
+        });
       }
       // "None" also says that what another sweep deletes is gone for good.
       if (taskIds.length > 0 || records.hasStaged) await parts.settled();
@@ -436,34 +447,14 @@ export class LogTaskStore implements TaskStore {
     });
   }
 
-  #stage(
-    { records, log, damages }: StoreParts,
-    { taskId, state }: Pick<StagedChange, "taskId" | "state">,
-  ): void {
-    const change = { taskId, state, fields: undefined, texts: undefined };
+  /** Takes in what makes no caller wait. */
+  #stage({ records, log, damages }: StoreParts, change: StagedChange): void {
     records.stage(change);
     log.settle((error) => {
       if (error) return records.rollBack();
       records.commit(change);
-      damages.release(taskId);
+      if (!change.state?.isDamaged) damages.release(change.taskId);
     });
-  }
-
-  #stageCopy({ records, log, damages }: StoreParts) {
-    return (
-      taskId: string,
-      state: TaskState,
-      fields: Fields | undefined,
-      texts: UnwrittenParts | undefined,
-    ) => {
-      const change = { taskId, state, fields, texts };
-      records.stage(change);
-      log.settle((error) => {
-        if (error) return records.rollBack();
-        records.commit(change);
-        if (!state.isDamaged) damages.release(taskId);
-      });
-    };
   }
 
   /** Runs what reads the disk: a task whose bytes fail their check is damaged from then on. */

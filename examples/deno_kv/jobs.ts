@@ -26,6 +26,9 @@ const PREFIX = "jobs";
 /** For how long an instance has a job after each sign of life, in milliseconds. */
 const LEASE_MS = 3_000;
 
+/** How often a file that another process has locked is tried again. */
+const MAX_TRIES = 20;
+
 /** The jobs of all instances, each held by one of them. */
 export class Jobs {
   readonly #kv: Deno.Kv;
@@ -54,7 +57,7 @@ export class Jobs {
    * @returns The job as it was last kept; `undefined` if another instance has it.
    */
   async take(taskId: string, call?: TaskToolCall): Promise<Job | undefined> {
-    const { value, versionstamp } = await this.#kv.get<Held>([PREFIX, taskId]);
+    const { value, versionstamp } = await this.#get(taskId);
     const isOthers = value !== null && value.holder !== this.#holder &&
       value.heldUntil > Date.now();
     const job = value ?? (call && { taskId, call, drawn: 0, inside: 0 });
@@ -69,8 +72,7 @@ export class Jobs {
    * @returns The same; `undefined` if another instance has it now.
    */
   async keep(job: Job): Promise<Job | undefined> {
-    const key = [PREFIX, job.taskId];
-    const { value, versionstamp } = await this.#kv.get<Held>(key);
+    const { value, versionstamp } = await this.#get(job.taskId);
     if (value?.holder !== this.#holder) return undefined;
     return await this.#put(job, versionstamp) ? job : undefined;
   }
@@ -84,15 +86,34 @@ export class Jobs {
     await this.#kv.delete([PREFIX, taskId]);
   }
 
+  #get(taskId: string): Promise<Deno.KvEntryMaybe<Held>> {
+    return untilUnlocked(() => this.#kv.get<Held>([PREFIX, taskId]));
+  }
+
   /** Writes a job, if nobody else has done so since it was read. */
   async #put(job: Job, versionstamp: string | null): Promise<boolean> {
     const key = [PREFIX, job.taskId];
     const heldUntil = Date.now() + LEASE_MS;
     const held: Held = { ...job, holder: this.#holder, heldUntil };
-    const { ok } = await this.#kv.atomic()
-      .check({ key, versionstamp })
-      .set(key, held)
-      .commit();
+    const { ok } = await untilUnlocked(() =>
+      this.#kv.atomic().check({ key, versionstamp }).set(key, held).commit()
+    );
     return ok;
+  }
+}
+
+/**
+ * Does something again while another process has the file of the database
+ * locked. On Deno Deploy there is no such file.
+ */
+async function untilUnlocked<T>(operation: () => Promise<T>): Promise<T> {
+  for (let tries = 1;; tries++) {
+    try {
+      return await operation();
+    } catch (error) {
+      const isLocked = error instanceof Error && /locked/.test(error.message);
+      if (!isLocked || tries === MAX_TRIES) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 100 * Math.random()));
+    }
   }
 }

@@ -20,7 +20,7 @@ import {
   RUNTIMES,
   testFiles,
 } from "./test/files.ts";
-import { add, NONE, text } from "./test/report.ts";
+import { add, NONE, shorten, text } from "./test/report.ts";
 import { INSTALLED, isInstalled } from "./test/runtimes.ts";
 import { runSuite, type SuiteResult } from "./test/suite.ts";
 import { removeFolder, temporaryFolder } from "./test/temporary.ts";
@@ -121,6 +121,10 @@ function covered(folder: string): boolean {
   return status === 0;
 }
 
+function indent(text: string): string {
+  return text.replace(/^(?=.)/gm, "    ");
+}
+
 async function main(): Promise<boolean> {
   const { runtimes, filters, coverage, installed, deadlineMs } = parse(
     process.argv.slice(2),
@@ -175,11 +179,18 @@ async function main(): Promise<boolean> {
 
   let total = NONE;
   const lines: string[] = [];
-  for (const { runtime, counts, failures, problems } of results) {
-    for (const failure of failures) lines.push(`${runtime}: FAILED ${failure}`);
+  for (const { runtime, counts, failures, problems, tail } of results) {
+    // Told again at the end, since of a long log often nothing else is shown.
+    for (const { name, error } of failures) {
+      lines.push(`${runtime}: FAILED ${name}`);
+      if (error) lines.push(indent(shorten(error)));
+    }
     for (const problem of problems) lines.push(`${runtime}: FAILED ${problem}`);
-    lines.push(`${runtime}: ${text(counts)}`);
+    if (problems.length > 0) lines.push(indent(tail));
     total = add(total, counts);
+  }
+  for (const { runtime, counts } of results) {
+    lines.push(`${runtime}: ${text(counts)}`);
   }
   if (coverageFolder && filters.length === 0 && runtimes.includes("deno")) {
     console.log("\n== coverage of src/ on deno");

@@ -76,27 +76,34 @@ for (const runtime of RUNTIMES) {
         "tests/model/bad_test.ts": `${HEAD}
           describe("g", () => {
             it("throws", () => assert.equal(17, 18));
-            it("rejects", async () => await Promise.reject(new Error("no luck")));
+            it("rejects", async () => await Promise.reject(new Error('no <luck> & "more"')));
             it("passes", () => {});
           });`,
       });
       assert.deepEqual(counts, { passed: 3, failed: 2, skipped: 1 }, output);
       assert.deepEqual(problems, []);
-      assert.deepEqual(failures.map((name) => name.split(" > ").at(-1)), [
+      assert.deepEqual(failures.map(({ name }) => name.split(" > ").at(-1)), [
         "throws",
         "rejects",
       ]);
-      assert.match(output, /no luck/);
+      assert.match(
+        failures[0].error ?? "",
+        /strictly equal:[^]*17[^]*18/,
+      );
+      assert.match(failures[1].error ?? "", /^[^\n]*no <luck> & "more"/);
+      assert.match(failures[1].error ?? "", /bad_test\.ts|bundle\.js/);
+      assert.match(output, /no <luck>/);
       assert.match(output, /17/);
     });
 
     it("fails a file that cannot be loaded", async () => {
-      const { counts, output } = await suite(runtime, {
+      const { counts, output, failures, tail } = await suite(runtime, {
         "tests/model/good_test.ts": GOOD,
         "tests/model/broken_test.ts": `${HEAD} throw new Error("at load");`,
       });
       assert.equal(counts.passed, 2, output);
       assert.equal(counts.failed, 1, output);
+      assert.match(`${failures[0]?.error}\n${tail}`, /at load/);
     });
 
     it("fails a file that registers nothing", async () => {
@@ -158,7 +165,11 @@ describe("runSuite()", () => {
         it("dies", () => { process.kill(process.pid, "SIGKILL"); return new Promise(() => {}); });`,
       "tests/wal/bad_test.ts": `${HEAD} it("fails", () => assert.ok(false));`,
     });
-    assert.deepEqual(failures, ["fails", "tests/wal/dies_test.ts"], output);
+    assert.deepEqual(
+      failures.map(({ name }) => name),
+      ["fails", "tests/wal/dies_test.ts"],
+      output,
+    );
     assert.deepEqual(problems, []);
     assert.equal(counts.failed, 2);
   });

@@ -28,12 +28,16 @@ export function text(counts: Counts): string {
 export interface Case {
   readonly name: string;
   readonly outcome: keyof Counts;
+  /** Why it failed: a message and, where the runtime tells it, a stack. */
+  readonly error?: string;
 }
 
 interface Tag {
   readonly name: string;
   readonly kind: "open" | "close" | "empty";
   readonly attributes: ReadonlyMap<string, string>;
+  /** What stands behind it, up to the next tag. */
+  readonly text: string;
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -56,7 +60,7 @@ function unescape(value: string): string {
   );
 }
 
-/** The tags of an XML document; the text between them is passed over. */
+/** The tags of an XML document. */
 function* tags(xml: string): Generator<Tag> {
   let at = 0;
   while ((at = xml.indexOf("<", at)) !== -1) {
@@ -90,8 +94,10 @@ function* tags(xml: string): Generator<Tag> {
       attributes.set(key, unescape(double ?? single));
     }
     const kind = match[1] ? "close" : match[4] ? "empty" : "open";
-    yield { name: match[2], kind, attributes };
     at = tag.lastIndex;
+    const next = xml.indexOf("<", at);
+    const text = unescape(xml.slice(at, next === -1 ? undefined : next));
+    yield { name: match[2], kind, attributes, text };
   }
 }
 
@@ -102,9 +108,9 @@ function* tags(xml: string): Generator<Tag> {
  */
 export function parseJUnit(xml: string): Case[] {
   const cases: Case[] = [];
-  let open: { name: string; outcome: keyof Counts } | undefined;
+  let open: { -readonly [Key in keyof Case]: Case[Key] } | undefined;
   let finished = false;
-  for (const { name, kind, attributes } of tags(xml)) {
+  for (const { name, kind, attributes, text } of tags(xml)) {
     if (name === "testcase") {
       if (kind !== "close") {
         open = { name: attributes.get("name") ?? "", outcome: "passed" };
@@ -114,8 +120,10 @@ export function parseJUnit(xml: string): Case[] {
         open = undefined;
       }
     } else if (open && kind !== "close") {
-      if (name === "failure" || name === "error") open.outcome = "failed";
-      else if (name === "skipped") open.outcome = "skipped";
+      if (name === "failure" || name === "error") {
+        open.outcome = "failed";
+        open.error = text.trim() || attributes.get("message");
+      } else if (name === "skipped") open.outcome = "skipped";
     } else if (name === "testsuites" && kind !== "open") finished = true;
   }
   if (!finished) throw new Error("the report ends before its last tag");
@@ -129,8 +137,6 @@ export const WORKERD_MARK = "@case ";
 export interface WorkerdCase extends Case {
   /** The file that registered the case. */
   readonly file: string;
-  /** The stack of what failed. */
-  readonly error?: string;
 }
 
 /** The case that a line of the workerd entry reports; `undefined` for any other line. */
@@ -146,4 +152,20 @@ export function count(cases: Iterable<Case>): Counts {
   const counts = { ...NONE };
   for (const { outcome } of cases) counts[outcome]++;
   return counts;
+}
+
+/** How much of an error is shown where all failures are told together. */
+const SHOWN_LINES = 16;
+const SHOWN_CHARACTERS = 300;
+
+/** The first lines of an error, and the line that names a test file if there is one. */
+export function shorten(error: string): string {
+  const lines = error.split("\n").map((line) =>
+    line.slice(0, SHOWN_CHARACTERS).trimEnd()
+  );
+  if (lines.length <= SHOWN_LINES) return lines.join("\n");
+  const place = lines.findIndex((line) => /\bat .*_test\.ts:\d+/.test(line));
+  const shown = lines.slice(0, SHOWN_LINES);
+  return [...shown, "…", ...(place >= SHOWN_LINES ? [lines[place]] : [])]
+    .join("\n");
 }

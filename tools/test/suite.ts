@@ -37,11 +37,16 @@ export interface SuiteResult {
   readonly runtime: RuntimeName;
   /** Each problem counts as one failed case. */
   readonly counts: Counts;
-  /** The names of the cases that failed. */
-  readonly failures: readonly string[];
+  /** The cases that failed. */
+  readonly failures: readonly Case[];
   /** What went wrong beside the cases: lost files, a crash, a missed deadline. */
   readonly problems: readonly string[];
+  /** The end of what the runtime wrote: no report tells of a problem. */
+  readonly tail: string;
 }
+
+/** How many lines of an output are told where a report says nothing. */
+const TAIL_LINES = 16;
 
 /** What a runtime's report says, before it is held against what was asked. */
 interface Reported {
@@ -134,6 +139,13 @@ async function runWithReport(
   }
 }
 
+/** The last lines of an output, or of what it says before a line: there Node tells why a file died. */
+function endBefore(output: string, line?: string): string {
+  const at = line === undefined ? -1 : output.indexOf(`\n${line}`);
+  return output.slice(0, at === -1 ? undefined : at).trimEnd()
+    .split("\n").slice(-TAIL_LINES).join("\n");
+}
+
 /** Runs the suite on a runtime. Whatever goes wrong is in the result; nothing is thrown. */
 export async function runSuite(
   runtime: RuntimeName,
@@ -141,16 +153,25 @@ export async function runSuite(
 ): Promise<SuiteResult> {
   const folder = temporaryFolder(`suite-${runtime}-`);
   const problems: string[] = [];
-  let failures: string[] = [];
+  let failures: Case[] = [];
   let counts = NONE;
+  let output = "";
+  const out = (text: string) => {
+    output += text;
+    options.out(text);
+  };
   try {
     const { ending, cases, seen, problems: ownProblems } = runtime === "workerd"
-      ? await runWorkerd(options, folder)
-      : await runWithReport(runtime, options, folder);
+      ? await runWorkerd({ ...options, out }, folder)
+      : await runWithReport(runtime, { ...options, out }, folder);
     counts = count(cases);
     failures = cases
       .filter(({ outcome }) => outcome === "failed")
-      .map(({ name }) => name);
+      .map((one) =>
+        options.files.includes(one.name)
+          ? { ...one, error: endBefore(output, `✖ ${one.name}`) }
+          : one
+      );
     if (ending.late) {
       problems.push(`killed after ${options.deadlineMs / 1_000} s`);
     } else {
@@ -180,5 +201,6 @@ export async function runSuite(
     counts: add(counts, { ...NONE, failed: problems.length }),
     failures,
     problems,
+    tail: endBefore(output),
   };
 }

@@ -27,10 +27,19 @@ const server = await serveWorker(
   resolve(dirname(file), config.main),
   config,
   folder,
-  Number(values.port),
+  { port: Number(values.port), tell: (text) => process.stderr.write(text) },
 );
+let isToldToEnd = false;
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
-  process.on(signal, () => void server.stop().finally(() => process.exit(0)));
+  process.on(signal, () => {
+    isToldToEnd = true;
+    void server.stop().finally(() => process.exit(0));
+  });
 }
 console.log(`listening on ${server.url}`);
-setInterval(() => {}, 60_000); // until it is told to end
+const how = await server.ended;
+// Ctrl-C reaches workerd too, and it may be gone before this process hears of it.
+if (!isToldToEnd && how !== "SIGINT") {
+  console.error(`workerd has ended by itself: ${how}`);
+  process.exit(1);
+}

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import process from "node:process";
@@ -13,7 +14,7 @@ import {
 } from "../../examples/crash_recovery/client.ts";
 import { serveWorker } from "../../tools/conformance/servers.ts";
 import { startChild } from "../support/child.ts";
-import { describe, it } from "../support/runner.ts";
+import { describe, it, skip } from "../support/runner.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const example = join(root, "examples/worker");
@@ -145,17 +146,7 @@ describe("examples/worker", () => {
 
   it("runs by the command of its README", () =>
     withFolder(async (folder) => {
-      const config = JSON.parse(
-        await readFile(join(example, "wrangler.jsonc"), "utf8"),
-      );
-      const file = join(folder, "wrangler.jsonc");
-      const main = join(example, config.main);
-      await writeFile(file, JSON.stringify({ ...config, main }));
-      const child = startChild(
-        new URL("../../tools/serve_worker.ts", import.meta.url),
-        // As it stands there: seen from where one is.
-        { args: [relative(process.cwd(), file), "--port=0"] },
-      );
+      const child = await startByCommand(folder);
       const line = await child.line((line) => line.startsWith("listening on "));
       const url = new URL(line.slice("listening on ".length));
       const client = await openTaskClient(
@@ -169,4 +160,46 @@ describe("examples/worker", () => {
       process.kill(child.process.pid!, "SIGTERM");
       assert.deepEqual(await child.exited, { code: 0, signal: null });
     }));
+
+  const killed = "ends with an error when its workerd ends, and says how";
+  if (!existsSync("/proc/self/task")) {
+    skip(killed, "this system does not tell whose children are whose");
+    return;
+  }
+  it(killed, () =>
+    withFolder(async (folder) => {
+      const child = await startByCommand(folder);
+      await child.line((line) => line.startsWith("listening on "));
+      for (const pid of await childrenOf(child.process.pid!)) {
+        process.kill(pid, "SIGKILL");
+      }
+      assert.deepEqual(await child.exited, { code: 1, signal: null });
+      assert.match(child.stderr(), /workerd has ended by itself: SIGKILL/);
+    }));
 });
+
+/** Serves the example by the command of its README, with its state in a folder. */
+async function startByCommand(folder: string) {
+  const config = JSON.parse(
+    await readFile(join(example, "wrangler.jsonc"), "utf8"),
+  );
+  const file = join(folder, "wrangler.jsonc");
+  const main = join(example, config.main);
+  await writeFile(file, JSON.stringify({ ...config, main }));
+  return startChild(
+    new URL("../../tools/serve_worker.ts", import.meta.url),
+    // As it stands there: seen from where one is.
+    { args: [relative(process.cwd(), file), "--port=0"] },
+  );
+}
+
+/** The processes that a process has started, of whichever of its threads. */
+async function childrenOf(pid: number): Promise<number[]> {
+  const threads = await readdir(`/proc/${pid}/task`);
+  const lists = await Promise.all(
+    threads.map((thread) =>
+      readFile(`/proc/${pid}/task/${thread}/children`, "utf8")
+    ),
+  );
+  return lists.join(" ").split(" ").filter((id) => id.trim()).map(Number);
+}

@@ -15,6 +15,8 @@ export interface Server {
   readonly url: string;
   /** What it wrote to its standard error so far. */
   stderr(): string;
+  /** Settles when it has ended, with its exit code or the signal. */
+  readonly ended: Promise<string>;
   /** Ends it, and waits until it is gone; tells how, if it had ended by itself. */
   stop(): Promise<string | undefined>;
 }
@@ -65,6 +67,14 @@ export async function startServer(
   return await listen(runtime, args, root, (line) => line);
 }
 
+/** How to serve a Worker. */
+export interface WorkerOptions {
+  /** Where to listen; a free port by default. */
+  readonly port?: number;
+  /** Gets what the Worker writes to its console. */
+  readonly tell?: (text: string) => void;
+}
+
 /**
  * Serves a Worker.
  *
@@ -72,7 +82,7 @@ export async function startServer(
  * @param source Its main module.
  * @param config Its `wrangler.jsonc`.
  * @param folder A folder for what it needs; its state stays there, for the next time.
- * @param port Where to listen; 0 for a free port.
+ * @param options How.
  * @throws {Error} It does not listen.
  */
 export async function serveWorker(
@@ -80,7 +90,7 @@ export async function serveWorker(
   source: string,
   config: object,
   folder: string,
-  port = 0,
+  { port = 0, tell }: WorkerOptions = {},
 ): Promise<Server> {
   let output = "";
   const bundle = bundleCommand(root, source, join(folder, CONFIG.main));
@@ -96,10 +106,11 @@ export async function serveWorker(
     "--control-fd=1",
     file,
   ];
-  return await listen("workerd", args, folder, (line) => {
+  const urlOf = (line: string) => {
     const { port } = JSON.parse(line) as { readonly port: number };
     return `http://127.0.0.1:${port}/mcp`;
-  });
+  };
+  return await listen("workerd", args, folder, urlOf, tell);
 }
 
 /** Starts a server and waits for the line that says where it listens. */
@@ -108,6 +119,7 @@ async function listen(
   args: readonly string[],
   cwd: string,
   urlOf: (line: string) => string,
+  tell: (text: string) => void = () => {},
 ): Promise<Server> {
   const child = spawn(programOf(runtime), args, {
     cwd,
@@ -120,16 +132,22 @@ async function listen(
   process.once("exit", kill);
   let errors = "";
   child.stderr.setEncoding("utf8");
-  child.stderr.on("data", (text: string) => errors += text);
+  child.stderr.on("data", (text: string) => {
+    errors += text;
+    tell(text);
+  });
   const timer = setTimeout(kill, START_MS);
   try {
     const line = await firstLine(child);
     if (line === undefined) {
       throw new Error(`the server ended with ${await exited}: ${errors}`);
     }
+    // It would stand still with its pipe full.
+    child.stdout.setEncoding("utf8").on("data", tell).resume();
     return {
       url: urlOf(line),
       stderr: () => errors,
+      ended: exited,
       async stop() {
         const { exitCode, signalCode } = child;
         const early = exitCode !== null || signalCode !== null;

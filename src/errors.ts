@@ -169,7 +169,7 @@ export const TASK_ERRORS: Readonly<Record<TaskErrorCode, TaskErrorEntry>> = {
     name: "StoreFailedError",
     rpcCode: JSON_RPC_CODES.internalError,
     remedy:
-      "The store could not read or write; the cause says why. The write may or may not be there after the next opening.",
+      "The store could not read or write; the message says why. The write may or may not be there after the next opening.",
   },
 };
 
@@ -648,8 +648,9 @@ export class StoreDamagedError extends TaskError {
 }
 
 /**
- * The store could not read or write. The `cause` says why; it is for the host
- * and never reaches a client. A store error is never a task's outcome.
+ * The store could not read or write. The message says why, and the `cause` is
+ * what was thrown; both are for the host and never reach a client. A store
+ * error is never a task's outcome.
  */
 export class StoreFailedError extends TaskError {
   /** The stable code. */
@@ -662,7 +663,10 @@ export class StoreFailedError extends TaskError {
    * @param options The cause.
    */
   constructor(operation: string, options?: ErrorOptions) {
-    super(`Cannot ${operation}: the store failed`, options);
+    const reason = options?.cause === undefined
+      ? ""
+      : ` (${reasonOf(options.cause)})`;
+    super(`Cannot ${operation}: the store failed${reason}`, options);
   }
 }
 
@@ -896,6 +900,60 @@ export function isStoreFailedError(error: unknown): error is StoreFailedError {
   return hasErrorCode(error, "ERR_STORE_FAILED");
 }
 
+/** How far a chain of causes is told. */
+const MAX_CAUSES = 4;
+
+/** Code units that are told of each. */
+const MAX_REASON_LENGTH = 400;
+
+/**
+ * Says why: a log shows the message of an error, and seldom its cause. An error
+ * of this library has told of its own cause already.
+ *
+ * @param cause What was thrown, whatever it is.
+ * @returns Its message and those of its causes, with the codes that they lack.
+ */
+function reasonOf(cause: unknown): string {
+  const reasons: string[] = [];
+  let current = cause;
+  for (let depth = 0; depth < MAX_CAUSES && current !== undefined; depth++) {
+    try {
+      const { reason, next } = readCause(current);
+      if (!reasons.some((said) => said.includes(reason))) reasons.push(reason);
+      current = next;
+    } catch {
+      break; // A proxy or a getter may throw in its turn.
+    }
+  }
+  return reasons.join(": ") || "an unknown error";
+}
+
+function readCause(
+  cause: unknown,
+): { readonly reason: string; readonly next?: unknown } {
+  if (!(cause instanceof Error)) {
+    return {
+      reason: typeof cause === "string"
+        ? cut(cause, MAX_REASON_LENGTH)
+        : show(cause),
+    };
+  }
+  const { name, message, cause: next } = cause;
+  const { code } = cause as { readonly code?: unknown };
+  if (typeof code === "string" && Object.hasOwn(TASK_ERRORS, code)) {
+    return { reason: cut(message, MAX_REASON_LENGTH) };
+  }
+  const label = typeof code === "string" ? code : name;
+  const text = cut(message, MAX_REASON_LENGTH);
+  if (text === "") return { reason: label, next };
+  const isLabelled = label === "Error" || text.includes(label);
+  return { reason: isLabelled ? text : `${label}: ${text}`, next };
+}
+
+function cut(text: string, length: number): string {
+  return text.length > length ? `${text.slice(0, length)}…` : text;
+}
+
 /**
  * Shows a value inside an error message: strings quoted, long ones cut, never
  * throwing whatever it is given.
@@ -905,7 +963,7 @@ export function isStoreFailedError(error: unknown): error is StoreFailedError {
  */
 export function show(value: unknown): string {
   if (typeof value === "string") {
-    return JSON.stringify(value.length > 80 ? `${value.slice(0, 80)}…` : value);
+    return JSON.stringify(cut(value, 80));
   }
   if (typeof value === "bigint") return `${value}n`;
   if (typeof value === "function") return "a function";

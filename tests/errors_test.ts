@@ -82,7 +82,7 @@ const SAMPLES: Readonly<Record<Code, readonly [error: Error, says: RegExp]>> = {
   ],
   ERR_STORE_FAILED: [
     new library.StoreFailedError("update a task", { cause: "EIO" }),
-    /update a task: the store failed$/,
+    /update a task: the store failed \(EIO\)$/,
   ],
 };
 
@@ -144,11 +144,54 @@ describe("TASK_ERRORS", () => {
     }
   });
 
-  it("keeps the cause of a store's failure out of the message", () => {
-    const cause = new Error("EACCES: /secret/dir");
-    const error = new library.StoreFailedError("read a task", { cause });
-    assert.equal(error.cause, cause);
-    assert.doesNotMatch(error.message, /secret/);
+  const failed = "Cannot read a task: the store failed";
+  const reasons: readonly (readonly [cause: unknown, message: string])[] = [
+    [undefined, failed],
+    [new Error("disk on fire"), `${failed} (disk on fire)`],
+    [
+      Object.assign(new Error("ENOSPC: no space left on device, write"), {
+        code: "ENOSPC",
+      }),
+      `${failed} (ENOSPC: no space left on device, write)`,
+    ],
+    [
+      Object.assign(new Error("no such table"), { code: "ERR_SQLITE_ERROR" }),
+      `${failed} (ERR_SQLITE_ERROR: no such table)`,
+    ],
+    [
+      Object.assign(new AggregateError([]), { code: "ECONNREFUSED" }),
+      `${failed} (ECONNREFUSED)`,
+    ],
+    [
+      new TypeError("fetch failed", { cause: new Error("timed out") }),
+      `${failed} (TypeError: fetch failed: timed out)`,
+    ],
+    [
+      new library.StoreFailedError("write", { cause: new Error("EIO") }),
+      `${failed} (Cannot write: the store failed (EIO))`,
+    ],
+    ["a text", `${failed} (a text)`],
+    [{ odd: true }, `${failed} (an object)`],
+  ];
+  for (const [cause, message] of reasons) {
+    it(`says why a store failed, and keeps its cause: ${message}`, () => {
+      const error = new library.StoreFailedError("read a task", { cause });
+      assert.equal(error.message, message);
+      assert.equal(error.cause, cause);
+    });
+  }
+
+  it("says why a store failed, whatever was thrown", () => {
+    const circle: Error & { cause?: unknown } = new Error("round");
+    circle.cause = circle;
+    const bad = Object.defineProperty(new Error("x"), "message", {
+      get: () => assert.fail("read"),
+    });
+    for (const cause of [circle, bad, new Error("x".repeat(1_000_000))]) {
+      const { message } = new library.StoreFailedError("read", { cause });
+      assert.ok(message.startsWith("Cannot read: the store failed ("));
+      assert.ok(message.length < 1_000);
+    }
   });
 
   it("cuts what a caller sent, however long it is", () => {

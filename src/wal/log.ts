@@ -6,7 +6,7 @@
 import { Buffer } from "node:buffer";
 import { nextTick } from "node:process";
 import { setImmediate } from "node:timers";
-import { StoreClosedError, StoreFailedError } from "../errors.ts";
+import { show, StoreClosedError, StoreFailedError } from "../errors.ts";
 import type { Disk, DiskFile } from "./disk.ts";
 import { FlushTimes } from "./flush_times.ts";
 import { headerLine, Segment, type SegmentFiles } from "./segment.ts";
@@ -494,7 +494,10 @@ export class Log {
     this.#nextSequence = batch.firstSequence;
     const error = cause instanceof StoreFailedError
       ? cause
-      : new StoreFailedError("write to the log", { cause });
+      : new StoreFailedError(
+        `write to the log in ${show(this.#options.dir)}`,
+        { cause },
+      );
     for (const failed of [batch, ...queued]) {
       for (const settled of failed.settled) settled(error);
     }

@@ -34,7 +34,7 @@ describe("close()", () => {
         refuses(
           () => tasks.close(),
           "ERR_STORE_FAILED",
-          /^Cannot close the store: the store failed$/,
+          /^Cannot close the store: the store failed \(stuck\)$/,
         );
       assert.equal((await failed()).cause, cause);
       await failed();

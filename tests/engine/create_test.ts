@@ -94,7 +94,7 @@ describe("I1 durable creation", () => {
       const error = await refuses(
         () => tasks.createTask(),
         "ERR_STORE_FAILED",
-        /^Cannot create a task: the store failed$/,
+        /^Cannot create a task: the store failed \(disk on fire\)$/,
       );
       assert.equal(error.cause, cause);
       store.failures.clear();

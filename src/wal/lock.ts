@@ -4,8 +4,8 @@
  * the process dies, however it dies, and it works across runtimes.
  */
 
-import { DatabaseSync } from "node:sqlite";
-import { StoreLockedError } from "../errors.ts";
+import type { DatabaseSync } from "node:sqlite";
+import { show, StoreLockedError } from "../errors.ts";
 import type { Disk } from "./disk.ts";
 
 const FIRST_DELAY_MS = 10;
@@ -40,9 +40,9 @@ export interface HeldLock {
  */
 export async function acquireLock(request: LockRequest): Promise<HeldLock> {
   const deadline = performance.now() + request.timeoutMs;
+  const openDatabase = await loadSqlite();
   for (let delay = FIRST_DELAY_MS;;) {
-    request.signal.throwIfAborted();
-    const attempt = tryLock(request.file);
+    const attempt = tryLock(request.file, openDatabase);
     if (attempt.database) {
       const { database } = attempt;
       try {
@@ -57,6 +57,7 @@ export async function acquireLock(request: LockRequest): Promise<HeldLock> {
     if (left <= 0) {
       throw new StoreLockedError(request.dir, { cause: attempt.error });
     }
+    request.signal.throwIfAborted();
     await pause(Math.min(delay, left), request.signal);
     delay = Math.min(delay * 2, LONGEST_DELAY_MS);
   }
@@ -66,9 +67,26 @@ type Attempt =
   | { readonly database: DatabaseSync; readonly error?: undefined }
   | { readonly database?: undefined; readonly error: unknown };
 
-function tryLock(file: string): Attempt {
-  const database = new DatabaseSync(file);
+/** Opens a database file. */
+type OpenDatabase = (file: string) => DatabaseSync;
+
+/** Loads SQLite when it is needed: a runtime that is too old is to say so, not to fail at an import. */
+async function loadSqlite(): Promise<OpenDatabase> {
   try {
+    const { DatabaseSync } = await import("node:sqlite");
+    return (file) => new DatabaseSync(file);
+  } catch (cause) {
+    throw new Error(
+      "the lock of the directory is SQLite's, and this runtime has no node:sqlite: Node 22.13, Deno 2.8, Bun 1.4.5 or a newer one is needed",
+      { cause },
+    );
+  }
+}
+
+function tryLock(file: string, openDatabase: OpenDatabase): Attempt {
+  let database: DatabaseSync | undefined;
+  try {
+    database = openDatabase(file);
     // A busy time-out of SQLite's own would block the whole process, and a
     // journal on the disk would stay after a kill.
     database.exec(
@@ -76,9 +94,9 @@ function tryLock(file: string): Attempt {
     );
     return { database };
   } catch (error) {
-    database.close();
+    database?.close();
     if (isBusy(error)) return { error };
-    throw error;
+    throw new Error(`cannot lock ${show(file)}`, { cause: error });
   }
 }
 

@@ -10,7 +10,8 @@ import {
   type WalTaskStoreOptions,
 } from "../../wal.ts";
 import { aPatch, aRecord, CREATED_MS } from "../support/records.ts";
-import { describe, it } from "../support/runner.ts";
+import { startChild } from "../support/child.ts";
+import { describe, it, runtime, skip } from "../support/runner.ts";
 import { rejects } from "../support/rejects.ts";
 import { logBytes, withTempDir } from "../support/wal_dir.ts";
 
@@ -126,23 +127,47 @@ describe("WalTaskStore, a directory", () => {
     });
   });
 
-  it("that is a file is a typed error with its cause", () =>
+  it("that is a file is a typed error that says why", () =>
     withTempDir(async (parent) => {
       const dir = join(parent, "file");
       writeFileSync(dir, "");
       const error = await WalTaskStore.open({ dir }).catch((error) => error);
       assert.equal(error.code, "ERR_STORE_FAILED");
-      assert.ok(error.message.includes("file"));
+      assert.match(error.message, /^Cannot open ".*file": .*\bEEXIST\b/);
       assert.ok(error.cause instanceof Error);
     }));
 
-  it("whose lock file is none is a typed error with its cause", () =>
+  it("whose lock file is none is a typed error that names it", () =>
     withTempDir(async (dir) => {
       writeFileSync(join(dir, "lock.db"), "no database ".repeat(500));
       const error = await WalTaskStore.open({ dir }).catch((error) => error);
       assert.equal(error.code, "ERR_STORE_FAILED");
-      assert.ok(error.cause instanceof Error);
+      assert.match(error.message, /cannot lock ".*lock\.db": .*not a database/);
     }));
+
+  if (runtime === "node") {
+    it("cannot be opened where there is no node:sqlite, and says what is needed", () =>
+      withTempDir(async (parent) => {
+        const child = startChild(
+          new URL("../support/open_wal.ts", import.meta.url),
+          {
+            command: [process.execPath, "--no-experimental-sqlite"],
+            args: [join(parent, "tasks")],
+          },
+        );
+        const line = await child.line(() => true);
+        await child.exited;
+        assert.match(
+          line,
+          /^ERR_STORE_FAILED Cannot open ".*tasks": .*Node 22\.13.* is needed/,
+        );
+      }));
+  } else {
+    skip(
+      "cannot be opened where there is no node:sqlite, and says what is needed",
+      "only Node can be started without it",
+    );
+  }
 
   it("whose log is a directory is a typed error, and is not left locked", () =>
     withTempDir(async (dir) => {

@@ -124,12 +124,14 @@ describe("two lifecycles on one store", () => {
     }));
 
   it("a TTL that the other raised keeps the signal from aborting, one that it lowered aborts it", () =>
-    inWorld({ observeIntervalMs: 3, now: Date.now }, async (world) => {
-      const { tasks } = world;
-      const other = another(world, { now: Date.now });
+    inWorld({ observeIntervalMs: 3 }, async (world) => {
+      const { tasks, clock } = world;
+      const other = another(world);
       const { taskId } = await tasks.createTask({ ttlMs: 60 });
       const { signal } = tasks.handle(taskId);
       await other.handle(taskId).progress("longer", { ttlMs: 60_000 });
+      clock.turn(61);
+      // The timer of the first TTL has looked at the clock by then.
       await new Promise((resolve) => setTimeout(resolve, 90));
       assert.equal(signal.aborted, false);
       await other.handle(taskId).progress("shorter", { ttlMs: 1 }).catch(

@@ -42,10 +42,10 @@ export class Writer {
   }
 
   async alarm(info: DurableObjectAlarmInfo): Promise<void> {
-    await this.#store.alarm(
-      () => this.#storage.put({ rang: Date.now() }),
-      info,
-    );
+    await this.#store.alarm(async () => {
+      await this.#storage.put({ rang: Date.now() });
+      console.error("the alarm rang");
+    }, info);
   }
 
   async fetch(request: Request): Promise<Response> {

@@ -39,7 +39,9 @@ async function takeOverAndDie(dir: string, ledger: Ledger): Promise<void> {
     const child = startChild(CHILD, { args: ["new", dir, `new ${number}`] });
     try {
       const isLate = number % 3 === 2;
-      await child.line((line) => line === (isLate ? "open" : "opening"));
+      await child.line((line) =>
+        isLate ? line.startsWith("acknowledged") : line === "opening"
+      );
       const delay = isLate ? 300 : number * 37 % 150;
       await new Promise((resolve) => setTimeout(resolve, delay));
     } finally {

@@ -588,11 +588,12 @@ export function writeAll(
 function discard(disk: Disk, segment: Segment): void {
   const { file } = segment;
   segment.file = undefined;
-  try {
-    file?.close();
-    disk.remove(segment.path);
-  } catch {
-    // The next attempt starts it anew, and an opening takes it for what it is.
+  for (const step of [() => file?.close(), () => disk.remove(segment.path)]) {
+    try {
+      step();
+    } catch {
+      // The next attempt starts it anew, and an opening takes it for what it is.
+    }
   }
 }
 

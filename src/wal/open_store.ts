@@ -118,7 +118,7 @@ export class StoreParts {
     try {
       await this.log.close();
       await this.damages.idle();
-      closeAll(this.log, this.files);
+      closeAll(this.log.segments, this.files);
     } finally {
       this.#lock.release();
     }
@@ -141,7 +141,7 @@ export async function openParts(
   const { dir, fsync, lockTimeoutMs: timeoutMs } = options;
   let lock: HeldLock | undefined;
   const files = new SegmentFiles(disk);
-  let log: Log | undefined;
+  let segments: readonly Segment[] = [];
   try {
     const changed = disk.makeDir(dir);
     const file = join(dir, LOCK_FILE);
@@ -150,6 +150,7 @@ export async function openParts(
     const reader = new Reader(files);
     const damages = new Damages(dir, disk);
     const { found, states } = await readLog(dir, disk, reader, damages);
+    segments = found.segments;
     if (fsync) await disk.syncDir(dir);
     const records = new Records(states);
     const segmentBytes = () =>
@@ -158,7 +159,7 @@ export async function openParts(
           MOST_SEGMENT_BYTES,
           Math.max(LEAST_SEGMENT_BYTES, records.aliveBytes / 32),
         );
-    log = new Log({ dir, fsync, disk, segmentBytes }, files, found);
+    const log = new Log({ dir, fsync, disk, segmentBytes }, files, found);
     const parts = new StoreParts({
       log,
       records,
@@ -185,7 +186,7 @@ export async function openParts(
   } catch (cause) {
     try {
       files.closeAll();
-      if (log) closeAll(log, files);
+      closeAll(segments, files);
     } catch {
       // Why it does not open is worth more than why it does not close.
     }
@@ -218,9 +219,9 @@ async function syncNames(
   }
 }
 
-function closeAll(log: Log, files: SegmentFiles): void {
+function closeAll(segments: readonly Segment[], files: SegmentFiles): void {
   let failed: { readonly cause: unknown } | undefined;
-  for (const segment of log.segments) {
+  for (const segment of segments) {
     try {
       files.close(segment);
     } catch (cause) {

@@ -5,7 +5,7 @@ import type { Buffer } from "node:buffer";
 import { basename } from "node:path";
 import type { Disk, DiskFile } from "../../src/wal/disk.ts";
 
-/** A disk with one folder. It is only read, but that files are cut. */
+/** A disk with one folder. It is only read, but that files are cut, and that what is there is written again. */
 export class MemoryDisk implements Disk {
   /** The files, by name. */
   readonly files: Map<string, Buffer>;
@@ -33,7 +33,11 @@ export class MemoryDisk implements Disk {
       read: (into, position) => Promise.resolve(readNow(into, position)),
       readNow,
       truncate: (size) => this.files.set(name, bytes().subarray(0, size)),
-      write: no,
+      write: (written, position) => {
+        const end = position + written.length;
+        assert.deepEqual(bytes().subarray(position, end), written);
+        return written.length;
+      },
       sync: () => Promise.resolve(),
       syncNow: no,
       hasName: () => true,

@@ -387,6 +387,22 @@ for (const fsync of [false, true]) {
         await reopened.close();
       }));
 
+    it("removes a segment that could not be begun, also where closing it fails", () =>
+      withTempDir(async (dir) => {
+        const disk = new FaultDisk();
+        const options = resolveWalOptions({ dir, fsync, compactEvery: null });
+        const store = new LogTaskStore({ ...options, segmentBytes: 900 }, disk);
+        await store.create(aRecord("a", { text: "x".repeat(900) }));
+        disk.faults.write = disk.faults.close = () => {
+          throw systemError("EIO");
+        };
+        await causeOf(store.create(aRecord("lost")));
+        assert.equal(segmentsIn(dir).length, 1);
+        delete disk.faults.write;
+        delete disk.faults.close;
+        await store.close();
+      }));
+
     it("takes writes that are short", () =>
       withFaults({ fsync }, async (store, disk) => {
         disk.faults.write = () => 7;

@@ -9,6 +9,8 @@ import { rejects } from "../support/rejects.ts";
 import { describe, it } from "../support/runner.ts";
 import { segmentsIn, withTempDir } from "../support/wal_dir.ts";
 import { FaultDisk, systemError } from "../support/wal_fault_disk.ts";
+import { SimDisk } from "../support/wal_proof/sim_disk.ts";
+import { imagesOf } from "../support/wal_proof/snapshot.ts";
 
 describe("WalTaskStore, opened again, a task with many changes", () => {
   it("leaves no file open, and the one that is written to is never closed", () =>
@@ -98,6 +100,72 @@ describe("WalTaskStore, opened again with fsync", () => {
       };
       await (await openLogStore(dir, 9_000, { fsync: true }, disk)).close();
     }));
+});
+
+describe("WalTaskStore, opened again after a flush that has failed", () => {
+  it("has on the disk what it serves, though the system flushes that no more", () =>
+    withTempDir(async (dir) => {
+      const sim = new SimDisk();
+      const session = sim.session();
+      const { meter } = sim;
+      let store = await openLogStore(dir, 100_000, { fsync: true }, session);
+      await store.create(aRecord("a", { version: 4 }));
+      meter.fault = ({ kind }) =>
+        kind === "truncate" || kind.startsWith("sync")
+          ? { throws: "EIO" }
+          : undefined;
+      await rejects(
+        store.update("a", { statusMessage: "unsure" }, 4),
+        "ERR_STORE_FAILED",
+      );
+      meter.fault = () => undefined;
+      await store.close();
+
+      store = await openLogStore(dir, 100_000, { fsync: true }, session);
+      const served = await store.get("a");
+      const left = [...imagesOf(sim.snapshot(false))];
+      await store.close();
+      assert.equal(served?.version, 5);
+      assert.ok(left.length > 0);
+      for (const { label, files } of left) {
+        const after = new SimDisk(files).session();
+        const other = await openLogStore(dir, 100_000, {}, after);
+        assert.deepEqual(await other.get("a"), served, label);
+        await other.close();
+      }
+    }));
+});
+
+describe("WalTaskStore, an opening that fails", () => {
+  for (const point of ["syncDir", "sync", "read", "list"] as const) {
+    it(`leaves no file open where it is ${point} that fails`, () =>
+      withTempDir(async (dir) => {
+        const disk = new FaultDisk();
+        let store = await openLogStore(dir, 200, { fsync: true }, disk);
+        for (const id of ["a", "b", "c"]) await store.create(aRecord(id));
+        await store.close();
+        // Each call of it, in its turn.
+        for (let number = 1;; number++) {
+          let calls = 0;
+          disk.faults[point] = () => {
+            if (++calls === number) throw systemError("EIO");
+          };
+          const opening = openLogStore(dir, 200, { fsync: true }, disk);
+          const opened = await opening.catch(() => undefined);
+          delete disk.faults[point];
+          if (calls < number) {
+            await opened?.close();
+            assert.ok(number > 1);
+            break;
+          }
+          assert.equal(opened, undefined);
+          assert.equal(disk.openFiles, 0, `${point} ${number}`);
+        }
+        store = await openLogStore(dir, 200, {}, disk);
+        for (const id of ["a", "b", "c"]) assert.ok(await store.get(id));
+        await store.close();
+      }));
+  }
 });
 
 describe("WalTaskStore, opened again, a file that was replaced under it", () => {

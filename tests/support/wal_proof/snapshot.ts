@@ -60,6 +60,7 @@ export function* imagesOf(
   const seen = new Set<string>();
   const sequences = sequencesOf(snapshot);
   const last = lastWriteOf(snapshot);
+  const grown = last && grownPartOf(snapshot, last);
   const make = function* (
     label: string,
     loss: Loss,
@@ -100,22 +101,19 @@ export function* imagesOf(
       (write) => write.sequence <= end ? write : undefined,
     );
   }
-  if (!last) return;
+  if (!last || !grown) return;
   yield* make(
     "zeros for the last write",
     "power",
     all,
-    (write) =>
-      write === last
-        ? { ...last, bytes: new Uint8Array(last.bytes.length) }
-        : write,
+    (write) => write === last ? grown : write,
   );
-  if (last.bytes.length > PAGE) {
+  if (grown.bytes.length > PAGE) {
     yield* make(
       "zeros for the first page of the last write",
       "power",
       all,
-      (write) => write === last ? withoutFirstPage(last) : write,
+      (write) => write === last ? withoutFirstPage(last, grown) : write,
       true,
     );
   }
@@ -131,9 +129,34 @@ function torn(write: Write, last: DataWrite, kept: number): Write {
   return { ...last, bytes: last.bytes.subarray(0, kept) };
 }
 
-function withoutFirstPage(write: DataWrite): DataWrite {
+/**
+ * The part of a write for which the file has grown: the disk may have zeros there.
+ * Where something was written before, it has that or the new, page by page.
+ */
+function grownPartOf(
+  { inodes }: Snapshot,
+  last: DataWrite,
+): DataWrite | undefined {
+  let size = 0;
+  for (const { durable, writes } of inodes.values()) {
+    if (!writes.includes(last)) continue;
+    size = durable.length;
+    for (const write of writes) {
+      if (write === last) continue;
+      const { bytes, position = 0 } = write;
+      size = bytes ? Math.max(size, position + bytes.length) : write.size!;
+    }
+  }
+  const position = Math.max(last.position, size);
+  const length = last.position + last.bytes.length - position;
+  if (length <= 0) return undefined;
+  return { ...last, position, bytes: new Uint8Array(length) };
+}
+
+function withoutFirstPage(write: DataWrite, grown: DataWrite): DataWrite {
   const bytes = write.bytes.slice();
-  bytes.fill(0, 0, PAGE - write.position % PAGE);
+  const start = grown.position - write.position;
+  bytes.fill(0, start, start + PAGE - grown.position % PAGE);
   return { ...write, bytes };
 }
 

@@ -1,10 +1,12 @@
 /**
  * Proves the write-ahead log for long: `deno run -A tools/soak.ts [--minutes=N] [--seed=N] [--only=PART,…]`.
  *
- * The parts are `faults` (a disk that fails or loses power at each call), `kills` (1,000 processes
- * killed), `damage` (every bit flipped, every byte cut) and `bounds` (10^6 operations). `--minutes`
- * is how long each part goes on with random cases after those that it always has; by default 2. The
- * last line says whether all held; the exit code is 1 when anything did not.
+ * The parts are `faults` (a disk that fails or loses power at each call), `overlap` (callers,
+ * compactions, closings and openings that do not wait for each other on a disk that fails), `kills`
+ * (1,000 processes killed), `damage` (every bit flipped, every byte cut) and `bounds` (10^6
+ * operations). `--minutes` is how long each part goes on with random cases after those that it
+ * always has; by default 2. The last line says whether all held; the exit code is 1 when anything
+ * did not.
  */
 import process from "node:process";
 import { removeFolder, temporaryFolder } from "./test/temporary.ts";
@@ -12,10 +14,12 @@ import { soakBounds } from "./soak/bounds.ts";
 import { soakDamage } from "./soak/damage.ts";
 import { soakFaults } from "./soak/faults.ts";
 import { soakKills } from "./soak/kills.ts";
+import { soakOverlap } from "./soak/overlap.ts";
 import type { Part } from "./soak/part.ts";
 
 const PARTS: Readonly<Record<string, Part>> = {
   faults: soakFaults,
+  overlap: soakOverlap,
   damage: soakDamage,
   kills: soakKills,
   bounds: soakBounds,

@@ -31,7 +31,7 @@ interface Asked {
   readonly failed?: () => void;
 }
 
-/** How many turns of the promise queue a flush and a read take: others get in between. */
+/** How many turns of the promise queue a flush and a read take, where nobody says otherwise. */
 const HOPS = 4;
 
 /** Counts calls. */
@@ -40,6 +40,8 @@ export class CallMeter {
   fault: (call: SimCall) => SimFault | undefined = () => undefined;
   /** Is told just before a call has its effect, and just after. */
   moment: (call: SimCall, when: "before" | "after") => void = () => {};
+  /** Resolves when a flush or a read has its effect: others get in between. */
+  arrival: () => Promise<void> = someTurns;
   /** How many calls there were. */
   calls = 0;
   #lastId = 0;
@@ -81,7 +83,7 @@ export class CallMeter {
     const call = this.#count(asked);
     const fault = this.fault(call);
     const effect = start();
-    for (let hop = 0; hop < HOPS; hop++) await undefined;
+    await this.arrival();
     alive();
     throwIfSaid(fault, asked);
     const result = effect();
@@ -94,6 +96,10 @@ export class CallMeter {
     this.moment(call, "before");
     return call;
   }
+}
+
+async function someTurns(): Promise<void> {
+  for (let hop = 0; hop < HOPS; hop++) await undefined;
 }
 
 function throwIfSaid(

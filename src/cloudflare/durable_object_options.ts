@@ -14,6 +14,8 @@ import type { DurableObjectStorageBinding } from "./shape.ts";
 const DEFAULT_PREFIX = "mcp-durable-tasks/";
 /** Leaves room for the rest of a key, which may have 2,048 bytes. */
 const LARGEST_PREFIX_BYTES = 512;
+/** Every store takes this much. */
+const SMALLEST_RECORD_BYTES = 64 * 1024;
 /** An object has 128 MB of memory, and a record is in it more than once when it is read. */
 const LARGEST_RECORD_BYTES = 16 * 1024 * 1024;
 
@@ -36,8 +38,9 @@ export interface DurableObjectTaskStoreOptions {
    */
   readonly alarm?: boolean;
   /**
-   * The largest record, in bytes of its JSON; at most 16 MiB. A lower limit
-   * than before hinders nothing but the growth of records that are over it.
+   * The largest record, in bytes of its JSON; from 64 KiB to 16 MiB. A lower
+   * limit than before hinders nothing but the growth of records that are over
+   * it, by more than 1 KiB a change.
    *
    * @default DEFAULT_MAX_ENTRY_BYTES
    */
@@ -84,9 +87,14 @@ export function resolveDurableObjectOptions(
   }
   checkBoolean("alarm", alarm);
   checkPositiveInteger("maxRecordBytes", maxRecordBytes);
-  if (maxRecordBytes > LARGEST_RECORD_BYTES) {
-    throw new InvalidArgumentError(
-      `Cannot use maxRecordBytes: the value is ${maxRecordBytes}, at most ${LARGEST_RECORD_BYTES} is possible`,
+  if (
+    maxRecordBytes < SMALLEST_RECORD_BYTES ||
+    maxRecordBytes > LARGEST_RECORD_BYTES
+  ) {
+    throw unusable(
+      "maxRecordBytes",
+      maxRecordBytes,
+      `${SMALLEST_RECORD_BYTES} to ${LARGEST_RECORD_BYTES}`,
     );
   }
   return { prefix, alarm, maxRecordBytes, now: checkFunction("now", now) };

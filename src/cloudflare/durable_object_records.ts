@@ -14,6 +14,7 @@ import {
   type TaskPatch,
   type TaskRecord,
 } from "../model/record.ts";
+import { isTooLarge } from "../store/record_size.ts";
 import { SharedAlarm, sweepTime } from "./durable_object_alarm.ts";
 import {
   changeColumns,
@@ -89,7 +90,7 @@ export class ObjectRecords {
     const columns = changeColumns({}, changes);
     const bytes = recordBytes(columns);
     const { maxRecordBytes } = this.#options;
-    if (bytes > maxRecordBytes) {
+    if (isTooLarge(bytes, maxRecordBytes)) {
       throw new TaskEntryTooLargeError(taskId, bytes, maxRecordBytes);
     }
     const keys = await this.#keys.task(taskId);
@@ -171,7 +172,8 @@ export class ObjectRecords {
       const changes = new Map(patch.payloads).set("head", head);
       const columns = changeColumns(entry.columns, changes);
       const bytes = recordBytes(columns);
-      if (bytes > maxRecordBytes && bytes > recordBytes(entry.columns)) {
+      const bytesBefore = () => recordBytes(entry.columns);
+      if (isTooLarge(bytes, maxRecordBytes, bytesBefore)) {
         return {
           refusal: new TaskEntryTooLargeError(taskId, bytes, maxRecordBytes),
         };

@@ -36,7 +36,9 @@ export interface WorkersKvTaskStoreOptions {
    */
   readonly prefix?: string;
   /**
-   * The largest record, in bytes of its JSON; from 64 KiB to 25 MiB.
+   * The largest record, in bytes of its JSON; from 64 KiB to 25 MiB. A lower
+   * limit than before hinders nothing but the growth of records that are over
+   * it, by more than 1 KiB a change.
    *
    * @default DEFAULT_MAX_ENTRY_BYTES
    */

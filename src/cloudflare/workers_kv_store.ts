@@ -8,13 +8,14 @@ import {
   TaskEntryTooLargeError,
   TaskNotFoundError,
 } from "../errors.ts";
-import { copyJson, utf8Bytes } from "../model/json.ts";
+import { copyJson, jsonBytes, utf8Bytes } from "../model/json.ts";
 import {
   patchRecord,
   type TaskPatch,
   type TaskRecord,
 } from "../model/record.ts";
 import type { TaskStore, TaskStoreTraits } from "../store/contract.ts";
+import { isTooLarge } from "../store/record_size.ts";
 import { idPart, isIdPart } from "./id_part.ts";
 import type { KvClock } from "./workers_kv_clock.ts";
 import { KvMemory, type KvMemoryLimits } from "./workers_kv_memory.ts";
@@ -181,10 +182,11 @@ export class KvTaskStore implements TaskStore {
         throw new ConcurrentUpdateError(taskId, expectedVersion, base.version);
       }
       const isFound = record && version && !isNewer(base, version);
-      const after = patchRecord(isFound ? record : parseKept(base), patch);
+      const before = isFound ? record : parseKept(base);
+      const after = patchRecord(before, patch);
       // After a write that may have come to KV all the same, this one is the later.
       const next = versionOf(after, base.stamp + (entry.isInDoubt ? 1 : 0));
-      this.#refuseIfTooLarge(taskId, next.text);
+      this.#refuseIfTooLarge(taskId, next.text, before);
       const batch = pending?.batch ?? { landed: -Infinity, attempts: 0 };
       const first = pending?.first ?? false;
       await this.#writer.write(key, entry, {
@@ -287,12 +289,12 @@ export class KvTaskStore implements TaskStore {
     return now ?? this.#options.now();
   }
 
-  #refuseIfTooLarge(taskId: string, text: string): void {
+  #refuseIfTooLarge(taskId: string, text: string, before?: TaskRecord): void {
     const { maxRecordBytes } = this.#options;
     const bytes = utf8Bytes(text);
-    if (bytes > maxRecordBytes) {
-      throw new TaskEntryTooLargeError(taskId, bytes, maxRecordBytes);
-    }
+    const bytesBefore = () => before ? jsonBytes(before) : 0;
+    if (!isTooLarge(bytes, maxRecordBytes, bytesBefore)) return;
+    throw new TaskEntryTooLargeError(taskId, bytes, maxRecordBytes);
   }
 }
 

@@ -18,6 +18,7 @@ import {
   type TaskRecord,
 } from "../model/record.ts";
 import type { TaskStore, TaskStoreTraits } from "../store/contract.ts";
+import { isTooLarge } from "../store/record_size.ts";
 import { TaskQueues } from "../store/task_queues.ts";
 import { Connection } from "./connection.ts";
 import { Database, type Stored } from "./database.ts";
@@ -365,10 +366,10 @@ export class DenoKvTaskStore implements TaskStore {
 
   #refuseIfTooLarge(taskId: string, plan: Plan, before?: Stored): void {
     const { maxRecordBytes } = this.#options;
-    if (plan.recordBytes <= maxRecordBytes) return;
-    // A record from the time of a higher limit may still shrink.
-    if (before && plan.recordBytes < recordBytesOf(before)) return;
-    throw new TaskEntryTooLargeError(taskId, plan.recordBytes, maxRecordBytes);
+    const { recordBytes } = plan;
+    const bytesBefore = () => before ? recordBytesOf(before) : 0;
+    if (!isTooLarge(recordBytes, maxRecordBytes, bytesBefore)) return;
+    throw new TaskEntryTooLargeError(taskId, recordBytes, maxRecordBytes);
   }
 
   #run<T>(operation: string, job: () => Promise<T>): Promise<T> {

@@ -34,7 +34,9 @@ export interface DenoKvTaskStoreOptions {
   readonly prefix?: readonly string[];
   /**
    * The largest record, in bytes of its JSON; from 64 KiB to 16 MiB. All
-   * instances on one database should have the same.
+   * instances on one database should have the same. A lower limit than before
+   * hinders nothing but the growth of records that are over it, by more than
+   * 1 KiB a change.
    *
    * @default DEFAULT_MAX_ENTRY_BYTES
    */

@@ -147,10 +147,11 @@ export function createHandle(
   const { limits } = options;
   const held = live.hold(taskId);
 
-  const end = (operation: string, outcome: TaskPatch) =>
+  const end = (operation: string, outcome: TaskPatch, anySize?: boolean) =>
     writer.changeByHead(taskId, operation, (head) => {
       refuseTerminal(head);
-      return { patch: { ...outcome, ...NO_INPUT }, result: nothing };
+      const patch = { ...outcome, ...NO_INPUT };
+      return { patch, anySize, result: nothing };
     });
 
   const write = (take: () => TaskPatch) =>
@@ -202,14 +203,24 @@ export function createHandle(
     const { code } = full;
     const message = truncate(full.message, SHORT_MESSAGE_LENGTH);
     const { maxStatusMessageLength } = limits;
-    const outcomes = [
-      failure(full, maxStatusMessageLength),
+    const short = [
       failure({ code, message }, maxStatusMessageLength),
       { ...failure({ code, message: "" }, 0), statusMessage: undefined },
     ];
+    // What a lowered limit leaves no room for, the store may take all the same;
+    // and nobody asks for a key any more.
+    const last = short.map((outcome) => ({
+      ...outcome,
+      usedInputKeys: undefined,
+    }));
+    const outcomes = [
+      failure(full, maxStatusMessageLength),
+      ...short,
+      ...last,
+    ];
     for (const [index, outcome] of outcomes.entries()) {
       try {
-        return await end("fail a task", outcome);
+        return await end("fail a task", outcome, index > short.length);
       } catch (cause) {
         const isLast = index === outcomes.length - 1;
         if (isLast || !isTaskEntryTooLargeError(cause)) throw cause;

@@ -23,6 +23,8 @@ export interface Change<T> {
   readonly patch?: TaskPatch;
   /** The client would not see it, so `lastUpdatedAt` stays (rule I4). */
   readonly silent?: boolean;
+  /** The store alone decides whether the record is too large. */
+  readonly anySize?: boolean;
   /** Makes what the caller gets: after the commit, before the next write of this process. */
   readonly result: () => T;
 }
@@ -206,7 +208,7 @@ export class TaskWriter {
     const { version } = before;
     // As far as it is known without the store: what is undefined is absent.
     let after: TaskRecord = { ...before, ...patch, version: version + 1 };
-    this.#checkSize(after, patch);
+    if (!change.anySize) this.#checkSize(after, patch);
     let seen: Sight = {
       committed: true,
       visible: !change.silent,

@@ -40,7 +40,7 @@ export interface TaskRecord {
   readonly inputResponses?: InputResponses;
   /** Those keys of `inputResponses` that `resumeInput()` has given out. */
   readonly takenInputKeys?: readonly string[];
-  /** Every input key that was ever used, kept after the end too (rule I5). */
+  /** Every input key that was ever used, kept after the end too (rule I5) where there is room. */
   readonly usedInputKeys?: readonly string[];
   /** What `completed` carries. */
   readonly result?: JsonObject;

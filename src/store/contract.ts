@@ -101,6 +101,10 @@ export interface TaskStoreTraits {
  *   up to 8 MiB where that is absent; fields may be nested 1,000 levels deep. Of
  *   a record over `traits.maxRecordBytes` nothing is kept
  *   (`ERR_ENTRY_TOO_LARGE`), and what was there stays as it was.
+ * - **S30. A lower limit.** A record that is over `traits.maxRecordBytes` all the
+ *   same, from a time when that was more, is read, deleted and changed as any
+ *   other. Refused is a change that makes it more than 1 KiB (1,024 bytes)
+ *   larger than it is: a cancel and an end always fit (rule I13).
  *
  * What {@linkcode TaskStoreTraits} adds has numbers too. A store knows nothing
  * of the states of a task; those rules are the engine's.

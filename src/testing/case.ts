@@ -51,6 +51,8 @@ export interface CaseWorld {
   readonly deadline: number;
   /** Closes the store that is open and opens its data again. */
   reopen(): Promise<TaskStore>;
+  /** Does the same, with a lower limit of records. */
+  reopenLower(maxRecordBytes: number): Promise<TaskStore>;
   /** Opens the data a second time. */
   secondInstance(): Promise<TaskStore>;
   /** Puts the store's own clock forward. */

@@ -22,7 +22,7 @@ import { runCase } from "./run_case.ts";
  * @param factory Makes a store; called once for each check.
  * @param options Seed, deadline, a choice of checks.
  * @returns How each check ended.
- * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: an option is wrong.
+ * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: an argument or option is wrong.
  *
  * @example
  * ```ts
@@ -43,7 +43,7 @@ export async function checkTaskStore(
   factory: TaskStoreFactory,
   options: ConformanceOptions = {},
 ): Promise<ConformanceReport> {
-  const resolved = resolveConformanceOptions(name, options);
+  const resolved = resolveConformanceOptions(name, factory, options);
   const worlds = { factory, seen: new WeakSet(), seed: resolved.seed };
   const results: ConformanceResult[] = [];
   for (const one of CASES) results.push(await runCase(one, resolved, worlds));

@@ -31,7 +31,8 @@ export type ClauseId =
   | "S26"
   | "S27"
   | "S28"
-  | "S29";
+  | "S29"
+  | "S30";
 
 /** What each clause says; the whole text is in the documentation of `TaskStore`. */
 export const CLAUSES: Readonly<Record<ClauseId, string>> = Object.freeze({
@@ -86,4 +87,6 @@ export const CLAUSES: Readonly<Record<ClauseId, string>> = Object.freeze({
     "commit(), where there is one, does what update() does, and returns the new version",
   S29:
     "watch(), where there is one, calls back after a change, never inside a call, and never after it was ended",
+  S30:
+    "a record that is over a lowered traits.maxRecordBytes is read, deleted and changed as any other; a change that adds more than 1 KiB to it is refused with ERR_ENTRY_TOO_LARGE",
 });

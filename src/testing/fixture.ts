@@ -5,7 +5,11 @@ import { brief, describeError } from "./brief.ts";
 import { Unmet } from "./failure.ts";
 
 /** What only the author of a store can do for the kit. */
-export type ConformanceSeam = "reopen" | "advanceTime" | "secondInstance";
+export type ConformanceSeam =
+  | "reopen"
+  | "reopenLower"
+  | "advanceTime"
+  | "secondInstance";
 
 /** A store under test, with what the kit needs beyond the five methods. */
 export interface TaskStoreFixture {
@@ -18,6 +22,14 @@ export interface TaskStoreFixture {
    * @returns A new instance.
    */
   reopen?(): TaskStore | Promise<TaskStore>;
+  /**
+   * Does what `reopen` does, and sets `traits.maxRecordBytes` lower than before.
+   * For a store whose users may do that.
+   *
+   * @param maxRecordBytes The limit.
+   * @returns A new instance.
+   */
+  reopenLower?(maxRecordBytes: number): TaskStore | Promise<TaskStore>;
   /**
    * Opens the same data a second time, while the store is open. A store of one
    * process (`writers: "exclusive"`) refuses: the promise rejects with
@@ -123,6 +135,7 @@ function bindSeams(
   for (
     const name of [
       "reopen",
+      "reopenLower",
       "advanceTime",
       "secondInstance",
       "dispose",

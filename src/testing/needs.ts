@@ -62,6 +62,12 @@ export function judgeNeeds(
   const reason = `the factory gives no ${
     missing.map((seam) => `${seam}()`).join(" and no ")
   }`;
+  if (missing.includes("reopenLower")) {
+    return {
+      status: "notClaimed",
+      reason: `${reason}: its limit of records is never lowered`,
+    };
+  }
   if (one.claims.length === 0) return { status: "skipped", reason };
   throw new Unmet(
     `the factory gives ${

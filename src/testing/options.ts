@@ -1,8 +1,13 @@
 /** How a run of the kit can be changed. */
 
 import { InvalidArgumentError, show } from "../errors.ts";
-import { checkPositiveInteger } from "../model/limits.ts";
+import {
+  checkFunction,
+  checkPositiveInteger,
+  unusable,
+} from "../model/limits.ts";
 import { CASES } from "./cases.ts";
+import type { TaskStoreFactory } from "./fixture.ts";
 
 /** The options of a run. */
 export interface ConformanceOptions {
@@ -39,14 +44,19 @@ export interface ResolvedConformanceOptions {
  * Completes and checks options.
  *
  * @param name The name of the store.
+ * @param factory What makes it.
  * @param options What the caller says.
  * @returns All options.
- * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: one of them is none.
+ * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: one of them, or another argument, is none.
  */
 export function resolveConformanceOptions(
   name: string,
+  factory: TaskStoreFactory,
   options: ConformanceOptions,
 ): ResolvedConformanceOptions {
+  if (typeof options !== "object" || options === null) {
+    throw unusable("options", options, "an object such as { seed: 2 }");
+  }
   const { seed = 1, caseTimeoutMs = 20_000, only } = options;
   if (typeof name !== "string" || name === "") {
     throw new InvalidArgumentError(
@@ -55,6 +65,7 @@ export function resolveConformanceOptions(
       }, a string with something in it is needed`,
     );
   }
+  checkFunction("factory", factory);
   if (!Number.isSafeInteger(seed) || seed < 0 || seed >= 2 ** 32) {
     throw new InvalidArgumentError(
       `Cannot use seed: the value is ${show(seed)}, a whole number from 0 to ${
@@ -63,6 +74,9 @@ export function resolveConformanceOptions(
     );
   }
   checkPositiveInteger("caseTimeoutMs", caseTimeoutMs);
+  if (only !== undefined && !Array.isArray(only)) {
+    throw unusable("only", only, "an array of ids of checks");
+  }
   for (const id of only ?? []) {
     if (CASES.some((one) => one.id === id)) continue;
     throw new InvalidArgumentError(

@@ -1,5 +1,6 @@
 /** The kit in a test runner. */
 
+import { unusable } from "../model/limits.ts";
 import { CASES } from "./cases.ts";
 import type { ConformanceFailure } from "./failure.ts";
 import type { TaskStoreFactory } from "./fixture.ts";
@@ -86,7 +87,7 @@ export class TaskStoreConformanceError extends Error {
  * @param name The name of the store.
  * @param factory Makes a store; called once for each case.
  * @param options The runner; seed, deadline, a choice of checks.
- * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: an option is wrong.
+ * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: an argument or option is wrong.
  *
  * @example With `node:test`
  * ```ts ignore
@@ -103,8 +104,8 @@ export function runTaskStoreConformance<Context>(
   factory: TaskStoreFactory,
   options: RunConformanceOptions<Context>,
 ): void {
-  const { runner } = options;
-  const resolved = resolveConformanceOptions(name, options);
+  const resolved = resolveConformanceOptions(name, factory, options);
+  const runner = checkRunner(options.runner);
   const worlds = { factory, seen: new WeakSet(), seed: resolved.seed };
   const timeoutMs = 2 * resolved.caseTimeoutMs + RUNNER_MARGIN_MS;
   runner.describe(`${name} keeps the contract of a task store`, () => {
@@ -125,4 +126,14 @@ export function runTaskStoreConformance<Context>(
       }, timeoutMs);
     }
   });
+}
+
+function checkRunner<Context>(
+  runner: ConformanceRunner<Context>,
+): ConformanceRunner<Context> {
+  for (const word of ["describe", "it", "skip"] as const) {
+    if (typeof runner?.[word] === "function") continue;
+    throw unusable("runner", runner, "an object with describe, it and skip");
+  }
+  return runner;
 }

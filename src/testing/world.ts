@@ -2,6 +2,7 @@
 
 import type { TaskStore, TaskStoreTraits } from "../store/contract.ts";
 import type { CaseWorld } from "./case.ts";
+import { Unmet } from "./failure.ts";
 import {
   openFixture,
   takeInstance,
@@ -68,6 +69,21 @@ export class World implements CaseWorld {
     this.recorder.note("reopen()");
     const instance = await this.#fixture.reopen!();
     return this.#current = this.#take("reopen()", instance, "store");
+  };
+
+  readonly reopenLower = async (maxRecordBytes: number): Promise<TaskStore> => {
+    await this.#current.close();
+    const call = `reopenLower(${maxRecordBytes})`;
+    this.recorder.note(call);
+    const instance = await this.#fixture.reopenLower!(maxRecordBytes);
+    const limit = instance?.traits?.maxRecordBytes;
+    if (limit !== maxRecordBytes) {
+      throw new Unmet(
+        `${call} gives a store whose traits.maxRecordBytes is ${maxRecordBytes}`,
+        `it is ${limit}`,
+      );
+    }
+    return this.#current = this.#take(call, instance, "store");
   };
 
   readonly secondInstance = async (): Promise<TaskStore> => {

@@ -37,7 +37,8 @@ export interface WalTaskStoreOptions {
   readonly fsync?: boolean;
   /**
    * The largest record, in bytes of its JSON; at most 256 MiB. A lower limit
-   * than before hinders nothing but the growth of records that are over it.
+   * than before hinders nothing but the growth of records that are over it, by
+   * more than 1 KiB a change.
    *
    * @default DEFAULT_MAX_ENTRY_BYTES
    */

@@ -20,6 +20,7 @@ import {
   type TaskRecord,
 } from "../model/record.ts";
 import type { TaskStore, TaskStoreTraits } from "../store/contract.ts";
+import { isTooLarge } from "../store/record_size.ts";
 import type { WalHealth } from "./health.ts";
 import {
   type ProcessLog,
@@ -226,8 +227,7 @@ export class ProcessLogTaskStore implements TaskStore {
     const text = JSON.stringify(given);
     const bytes = utf8Bytes(text);
     const { maxEntryBytes } = this.#options;
-    // A record from the time of a higher limit may still shrink.
-    if (bytes > maxEntryBytes && bytes >= bytesBefore) {
+    if (isTooLarge(bytes, maxEntryBytes, () => bytesBefore)) {
       throw new TaskEntryTooLargeError(taskId, bytes, maxEntryBytes);
     }
     const record: TaskRecord = JSON.parse(text);

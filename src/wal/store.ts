@@ -11,6 +11,7 @@ import {
 import { copyJson, setOwn } from "../model/json.ts";
 import type { TaskHead, TaskPatch, TaskRecord } from "../model/record.ts";
 import type { TaskStore, TaskStoreTraits } from "../store/contract.ts";
+import { isTooLarge } from "../store/record_size.ts";
 import { CompactionRuns } from "./compaction_runs.ts";
 import { copyTask } from "./copy_task.ts";
 import type { Damage } from "./damage.ts";
@@ -297,7 +298,7 @@ export class LogTaskStore implements TaskStore {
     whole: WholeRecord,
   ): Promise<void> {
     if (parts.records.appended(taskId)) throw new DuplicateTaskIdError(taskId);
-    this.#refuseIfTooLarge(taskId, whole.recordBytes, () => 0);
+    this.#refuseIfTooLarge(taskId, whole.recordBytes);
     const appended = appendPut(parts.log, putOf(taskId, version, whole));
     return this.#staged(
       parts,
@@ -486,11 +487,10 @@ export class LogTaskStore implements TaskStore {
   #refuseIfTooLarge(
     taskId: string,
     bytes: number,
-    bytesBefore: () => number,
+    bytesBefore?: () => number,
   ): void {
     const { maxEntryBytes } = this.#options;
-    // A record from the time of a higher limit may still shrink.
-    if (bytes <= maxEntryBytes || bytes < bytesBefore()) return;
+    if (!isTooLarge(bytes, maxEntryBytes, bytesBefore)) return;
     throw new TaskEntryTooLargeError(taskId, bytes, maxEntryBytes);
   }
 

@@ -1,5 +1,8 @@
 /** The conformance kit on the store in a Durable Object without SQLite. */
-import { DurableObjectTaskStore } from "../../cloudflare.ts";
+import {
+  DurableObjectTaskStore,
+  type DurableObjectTaskStoreOptions,
+} from "../../cloudflare.ts";
 import { describeShippedStore } from "../support/shipped_store.ts";
 import { simulatedStorage } from "../support/simulated_storage.ts";
 
@@ -7,11 +10,13 @@ describeShippedStore("DurableObjectTaskStore without SQLite", () => {
   const storage = simulatedStorage();
   let ahead = 0;
   const now = () => Date.now() + ahead;
-  const open = () => new DurableObjectTaskStore(storage, { now });
+  const open = (options: DurableObjectTaskStoreOptions = {}) =>
+    new DurableObjectTaskStore(storage, { now, ...options });
   return {
     store: open(),
-    reopen: open,
-    secondInstance: open,
+    reopen: () => open(),
+    reopenLower: (maxRecordBytes) => open({ maxRecordBytes }),
+    secondInstance: () => open(),
     advanceTime: (ms) => void (ahead += ms),
   };
 }, {
@@ -24,5 +29,5 @@ describeShippedStore("DurableObjectTaskStore without SQLite", () => {
     "head",
     "commit",
   ],
-  checks: 95,
+  checks: 97,
 });

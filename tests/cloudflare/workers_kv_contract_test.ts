@@ -10,13 +10,13 @@ import { SimulatedKv } from "../support/simulated_kv.ts";
 const factory: TaskStoreFactory = () => {
   const kv = new SimulatedKv();
   let skewMs = 0;
-  const open = () =>
+  const open = (maxRecordBytes = 300_000) =>
     new KvTaskStore(
       kv.bind(),
       resolveWorkersKvOptions({
         acceptEventualStore: true,
         prefix: "kit/",
-        maxRecordBytes: 300_000,
+        maxRecordBytes,
         now: () => Date.now() + skewMs,
       }),
       kv.clock,
@@ -24,10 +24,14 @@ const factory: TaskStoreFactory = () => {
     );
   return {
     store: open(),
-    secondInstance: open,
+    secondInstance: () => open(),
     async reopen() {
       await kv.clock.advance(61_000);
       return open();
+    },
+    async reopenLower(maxRecordBytes) {
+      await kv.clock.advance(61_000);
+      return open(maxRecordBytes);
     },
     async advanceTime(ms) {
       skewMs += ms;
@@ -38,5 +42,5 @@ const factory: TaskStoreFactory = () => {
 
 describeShippedStore("WorkersKvTaskStore over a simulated KV", factory, {
   claims: ["durable", "eventualReads", "maxRecordBytes"],
-  checks: 67,
+  checks: 69,
 });

@@ -10,12 +10,13 @@ function onFile(options: DenoKvTaskStoreOptions): TaskStoreFactory {
     const file = makeKvFile();
     let skewMs = 0;
     const now = () => Date.now() + skewMs;
-    const open = async () =>
-      new DenoKvTaskStore(await file.open(), { now, ...options });
+    const open = async (lower: DenoKvTaskStoreOptions = {}) =>
+      new DenoKvTaskStore(await file.open(), { now, ...options, ...lower });
     return {
       store: await open(),
-      reopen: open,
-      secondInstance: open,
+      reopen: () => open(),
+      reopenLower: (maxRecordBytes) => open({ maxRecordBytes }),
+      secondInstance: () => open(),
       advanceTime(ms) {
         skewMs += ms;
       },
@@ -30,11 +31,12 @@ function inMemory(options: DenoKvTaskStoreOptions): TaskStoreFactory {
     const kv = await openTestKv(":memory:");
     let skewMs = 0;
     const now = () => Date.now() + skewMs;
-    const open = () =>
-      new DenoKvTaskStore(kv, { now, durable: false, ...options });
+    const open = (lower: DenoKvTaskStoreOptions = {}) =>
+      new DenoKvTaskStore(kv, { now, durable: false, ...options, ...lower });
     return {
       store: open(),
-      secondInstance: open,
+      reopenLower: (maxRecordBytes) => open({ maxRecordBytes }),
+      secondInstance: () => open(),
       advanceTime(ms) {
         skewMs += ms;
       },
@@ -57,14 +59,14 @@ const WATCH_CHECKS = runtime === "deno" ? 4 : 0;
 
 describeShippedStore("DenoKvTaskStore on a file", onFile({}), {
   claims: [...CLAIMS, "durable"],
-  checks: 95 + WATCH_CHECKS,
+  checks: 97 + WATCH_CHECKS,
 });
 
 if (runtime === "deno") {
   describeShippedStore(
     "DenoKvTaskStore in memory",
     inMemory({ prefix: ["tests", "é"], maxRecordBytes: 90_001 }),
-    { claims: CLAIMS, checks: 84 + WATCH_CHECKS },
+    { claims: CLAIMS, checks: 86 + WATCH_CHECKS },
   );
 } else {
   skip(

@@ -152,7 +152,7 @@ describe("DenoKvTaskStore, sizes", () => {
       const before = new DenoKvTaskStore(kv);
       await before.create(recordOf(300_000));
       const store = new DenoKvTaskStore(kv, { maxRecordBytes: 100_000 });
-      const error = { code: 7, message: "e" };
+      const error = { code: 7, message: "e".repeat(1_025) };
       await rejects(store.update("a", { error }, 1), "ERR_ENTRY_TOO_LARGE");
       const smaller = { text: "x".repeat(200_000) };
       await store.update("a", { result: smaller }, 1);

@@ -1,5 +1,10 @@
 import assert from "node:assert/strict";
-import { applyTaskPatch, TaskEntryTooLargeError } from "../../mod.ts";
+import {
+  applyTaskPatch,
+  MemoryTaskStore,
+  TaskEntryTooLargeError,
+  TaskLifecycle,
+} from "../../mod.ts";
 import { jsonBytes } from "../../src/model/json.ts";
 import { describe, it } from "../support/runner.ts";
 import { inWorld, ProbeStore, refuses } from "../support/engine_world.ts";
@@ -66,6 +71,28 @@ describe("I13 fail() always fits", () => {
         assert.equal((await tasks.getTask(taskId)).status, "failed");
       }));
   }
+
+  it("into a record that a lowered limit leaves no room in", async () => {
+    const store = new MemoryTaskStore();
+    const before = new TaskLifecycle({ store });
+    const { taskId } = await before.createTask({ owner: "o".repeat(900) });
+    const task = before.handle(taskId);
+    const question = { method: "roots/list", params: {} } as const;
+    const asked = task.requestInput({ ["k".repeat(200)]: question });
+    const after = new TaskLifecycle({ store, limits: { maxRecordBytes: 800 } });
+    const owner = { owner: "o".repeat(900) };
+    await after.cancelTask(taskId, owner);
+    const second = after.handle(taskId);
+    await refuses(() => second.complete({}), "ERR_ENTRY_TOO_LARGE");
+    await second.fail({ code: -32_001, message: "no ink" });
+    const shown = await after.getTask(taskId, owner);
+    assert.deepEqual(shown.status === "failed" && shown.error, {
+      code: -32_001,
+      message: "no ink",
+    });
+    await assert.rejects(asked);
+    await Promise.all([before.close(), after.close()]);
+  });
 
   it("keeps the message's beginning and drops the data, where that is enough", () =>
     inWorld({ limits: { maxRecordBytes: 2_000 } }, async ({ tasks }) => {

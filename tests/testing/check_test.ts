@@ -3,8 +3,10 @@ import { MemoryTaskStore, type TaskStore } from "../../mod.ts";
 import {
   checkTaskStore,
   conformanceChecks,
+  type ConformanceOptions,
   type ConformanceReport,
   formatConformanceReport,
+  type TaskStoreFactory,
   type TaskStoreFixture,
   type TaskStoreTraits,
 } from "../../testing.ts";
@@ -64,7 +66,7 @@ describe("conformanceChecks", () => {
     const ids = new Set(conformanceChecks.map(({ id }) => id));
     assert.equal(ids.size, conformanceChecks.length);
     const clauses = new Set(conformanceChecks.map(({ clause }) => clause));
-    const expected = Array.from({ length: 29 }, (_, i) => `S${i + 1}`);
+    const expected = Array.from({ length: 30 }, (_, i) => `S${i + 1}`);
     assert.deepEqual([...clauses].sort(), ["F1", ...expected].sort());
   });
 });
@@ -343,21 +345,55 @@ describe("checkTaskStore()", () => {
     ) assert.match(text, part);
   });
 
-  it("refuses options that are none", async () => {
-    const factory = () => new MemoryTaskStore();
-    for (
-      const [name, options] of [
-        ["", {}],
-        ["x", { seed: -1 }],
-        ["x", { seed: 1.5 }],
-        ["x", { caseTimeoutMs: 0 }],
-        ["x", { only: ["no such check"] }],
-      ] as const
-    ) {
+  it("refuses arguments and options that are none, before it runs a check", async () => {
+    let made = 0;
+    const factory = () => {
+      made++;
+      return new MemoryTaskStore();
+    };
+    const wrong: readonly [unknown, unknown, unknown, RegExp][] = [
+      ["", factory, {}, /its name is ""/],
+      ["x", factory, { seed: -1 }, /seed: the value is -1/],
+      ["x", factory, { seed: 1.5 }, /seed: the value is 1.5/],
+      ["x", factory, { caseTimeoutMs: 0 }, /caseTimeoutMs: the value is 0/],
+      ["x", factory, { only: ["no such check"] }, /only "no such check"/],
+      ["x", factory, { only: "ids" }, /only: .* an array of ids/],
+      ["x", factory, null, /options: the value is null/],
+      ["x", undefined, {}, /factory: the value is undefined, a function/],
+      ["x", new MemoryTaskStore(), {}, /factory: .* a function is needed/],
+    ];
+    for (const [name, given, options, message] of wrong) {
       await assert.rejects(
-        checkTaskStore(name, factory, options),
-        (error) => hasErrorCode(error, "ERR_INVALID_ARGUMENT"),
+        checkTaskStore(
+          name as string,
+          given as TaskStoreFactory,
+          options as ConformanceOptions,
+        ),
+        (error: Error) => {
+          assert.ok(hasErrorCode(error, "ERR_INVALID_ARGUMENT"));
+          assert.match(error.message, message);
+          return true;
+        },
       );
     }
+    assert.equal(made, 0);
+  });
+
+  it("lowers the limit of a store whose factory can, and tells where it cannot", async () => {
+    const only = ["size-lowered-change"];
+    const without = await checkTaskStore("fixed", withSeams(SHARED), { only });
+    assert.deepEqual(statuses(without, only), ["notClaimed"]);
+    assert.equal(
+      without.results.find(({ id }) => id === only[0])?.reason,
+      "the factory gives no reopenLower(): its limit of records is never lowered",
+    );
+    const deaf = () => {
+      const fixture = factoryOf(SoundStore, SHARED)() as TaskStoreFixture;
+      return { ...fixture, reopenLower: () => fixture.reopen!() };
+    };
+    const report = await checkTaskStore("deaf", deaf, { only });
+    const { expected, came } = failureOf(report, only[0]);
+    assert.match(expected, /reopenLower\(65536\) gives .* is 65536/);
+    assert.equal(came, "it is 90000");
   });
 });

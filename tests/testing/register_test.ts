@@ -125,4 +125,26 @@ describe("runTaskStoreConformance()", () => {
     await one.body({ name: one.name });
     await assert.rejects(other.body({ name: other.name }), /had given before/);
   });
+  it("refuses arguments that are none, and registers nothing", () => {
+    const { runner, cases } = keepingRunner();
+    const factory = () => new MemoryTaskStore();
+    const wrong: readonly [unknown, unknown, RegExp][] = [
+      [undefined, { runner }, /factory: the value is undefined/],
+      [factory, {}, /runner: the value is undefined, an object with describe/],
+      [factory, { runner: { ...runner, skip: 1 } }, /runner: /],
+      [factory, undefined, /options: the value is undefined/],
+    ];
+    for (const [given, options, message] of wrong) {
+      assert.throws(
+        () =>
+          runTaskStoreConformance(
+            "mine",
+            given as typeof factory,
+            options as { runner: typeof runner },
+          ),
+        { code: "ERR_INVALID_ARGUMENT", message },
+      );
+    }
+    assert.deepEqual(cases, []);
+  });
 });

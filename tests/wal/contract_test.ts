@@ -25,11 +25,13 @@ function factoryOf(open: (options: WalTaskStoreOptions) => TaskStore) {
     const dir = join(parent, "not", "there yet");
     let skewMs = 0;
     const now = () => Date.now() + skewMs;
-    const openIt = () => open({ dir, lockTimeoutMs: 0, now, ...options });
+    const openIt = (lower: Options = {}) =>
+      open({ dir, lockTimeoutMs: 0, now, ...options, ...lower });
     return {
       store: openIt(),
-      reopen: openIt,
-      secondInstance: openIt,
+      reopen: () => openIt(),
+      reopenLower: (maxEntryBytes) => openIt({ maxEntryBytes }),
+      secondInstance: () => openIt(),
       advanceTime(ms) {
         skewMs += ms;
       },
@@ -48,7 +50,7 @@ const shipped: ShippedStore = {
     "head",
     "commit",
   ],
-  checks: 85,
+  checks: 87,
 };
 
 const publicStore = factoryOf((options) => new WalTaskStore(options));

@@ -40,22 +40,26 @@ function compactions(log: ProcessLog, count: number): Promise<void> {
   return promise;
 }
 
+type Options = Omit<ProcessLogTaskStoreOptions, "log">;
+
 function factoryOf(
-  options: Omit<ProcessLogTaskStoreOptions, "log">,
+  options: Options,
 ): TaskStoreFactory {
   return () => {
     const dir = makeTempDir();
     let skewMs = 0;
     const now = () => Date.now() + skewMs;
-    const reopen = () =>
+    const open = (lower: Options = {}) =>
       new WalTaskStore({
         log: new ProcessWal<unknown>(dir, 16 * 1024 * 1024),
         now,
         ...options,
+        ...lower,
       });
     return {
-      store: reopen(),
-      reopen,
+      store: open(),
+      reopen: () => open(),
+      reopenLower: (maxEntryBytes) => open({ maxEntryBytes }),
       advanceTime(ms) {
         skewMs += ms;
       },
@@ -79,7 +83,7 @@ for (
         "head",
         "commit",
       ],
-      checks: 84,
+      checks: 86,
     },
   );
 }
@@ -170,16 +174,17 @@ describe("ProcessLogTaskStore()", () => {
       await store.close();
     }));
 
-  it("lets a record from the time of a higher limit shrink", () =>
+  it("lets a record from the time of a higher limit shrink, or grow by 1 KiB", () =>
     withTempDir(async (dir) => {
       const log = new ProcessWal<ProcessLogValue>(dir);
       log.append({ t: "put", record: aRecord("a", { x: "x".repeat(900) }) });
       const store = open(log, { maxEntryBytes: 500 });
       await store.update("a", aPatch({ x: "x".repeat(700) }), 1);
       await rejects(
-        store.update("a", aPatch({ x: "x".repeat(701) }), 2),
+        store.update("a", aPatch({ x: "x".repeat(700 + 1_025) }), 2),
         "ERR_ENTRY_TOO_LARGE",
       );
+      await store.update("a", aPatch({ x: "x".repeat(700 + 1_024) }), 2);
       await store.close();
     }));
 

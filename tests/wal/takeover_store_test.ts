@@ -133,7 +133,7 @@ describe("WalTaskStore.open() on a directory of mcp-durable-tasks", () => {
       await withStore({ dir, maxEntryBytes: 3_000 }, async (store) => {
         assert.deepEqual(await store.get("a"), large);
         await rejects(
-          store.update("a", aPatch({ y: "y" }), 1),
+          store.update("a", aPatch({ y: "y".repeat(1_025) }), 1),
           "ERR_ENTRY_TOO_LARGE",
         );
         await store.update("a", aPatch({ x: "x" }), 1);

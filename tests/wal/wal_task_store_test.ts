@@ -280,7 +280,7 @@ describe("WalTaskStore, the size of a record", () => {
       const low = await WalTaskStore.open({ dir, maxEntryBytes: 300 });
       assert.deepEqual(await low.get("a"), sized("a", 200_000, 2));
       await low.compact();
-      const more = { statusMessage: "more" };
+      const more = { statusMessage: "m".repeat(1_025) };
       await rejects(low.update("a", more, 2), "ERR_ENTRY_TOO_LARGE");
       const smaller = aPatch({ text: "x".repeat(5_000) });
       assert.equal((await low.update("a", smaller, 2)).version, 3);

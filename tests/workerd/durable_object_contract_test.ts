@@ -1,6 +1,9 @@
 /** The conformance kit on the store in a Durable Object, in real ones. */
 import assert from "node:assert/strict";
-import { DurableObjectTaskStore } from "../../cloudflare.ts";
+import {
+  DurableObjectTaskStore,
+  type DurableObjectTaskStoreOptions,
+} from "../../cloudflare.ts";
 import { copyJson } from "../../src/model/json.ts";
 import { checkTaskStore, formatConformanceReport } from "../../testing.ts";
 import type { TaskStore } from "../../mod.ts";
@@ -12,7 +15,7 @@ import {
   type ObjectContext,
 } from "../support/workerd_bindings.ts";
 
-const CHECKS = 95;
+const CHECKS = 97;
 let count = 0;
 let storage: ObjectContext["storage"];
 
@@ -20,11 +23,13 @@ describeShippedStore("DurableObjectTaskStore", () => {
   const prefix = `kit ${++count}/`;
   let ahead = 0;
   const now = () => Date.now() + ahead;
-  const open = () => new DurableObjectTaskStore(storage, { prefix, now });
+  const open = (options: DurableObjectTaskStoreOptions = {}) =>
+    new DurableObjectTaskStore(storage, { prefix, now, ...options });
   return {
     store: open(),
-    reopen: open,
-    secondInstance: open,
+    reopen: () => open(),
+    reopenLower: (maxRecordBytes) => open({ maxRecordBytes }),
+    secondInstance: () => open(),
     advanceTime: (ms) => void (ahead += ms),
   };
 }, {
@@ -53,19 +58,22 @@ describe("DurableObjectTaskStore called from outside its object", () => {
     const report = await checkTaskStore("events", () => {
       const object = durableObject();
       let ahead = 0;
-      const open = () => {
+      const open = (options: DurableObjectTaskStoreOptions = {}) => {
         const stores = new WeakMap<ObjectContext, DurableObjectTaskStore>();
         const storeIn = (ctx: ObjectContext) => {
           let store = stores.get(ctx);
           if (!store) {
             const now = () => Date.now() + ahead;
-            store = new DurableObjectTaskStore(ctx.storage, { now });
+            store = new DurableObjectTaskStore(ctx.storage, {
+              now,
+              ...options,
+            });
             stores.set(ctx, store);
           }
           return store;
         };
         return {
-          traits,
+          traits: { ...traits, ...options },
           create(record) {
             const copy = copyJson(record);
             return object.run((ctx) => storeIn(ctx).create(copy));
@@ -96,7 +104,11 @@ describe("DurableObjectTaskStore called from outside its object", () => {
           await object.reset();
           return open();
         },
-        secondInstance: open,
+        async reopenLower(maxRecordBytes) {
+          await object.reset();
+          return open({ maxRecordBytes });
+        },
+        secondInstance: () => open(),
         advanceTime: (ms) => void (ahead += ms),
       };
     });

@@ -370,7 +370,7 @@ describe("DurableObjectTaskStore", () => {
       const large = open({ maxRecordBytes: 900_000 });
       await large.create(aRecord("a", { result: { r: text(800_000) } }));
       await rejects(
-        small.commit("a", aPatch({ statusMessage: "more" }), 1),
+        small.commit("a", aPatch({ statusMessage: text(1_025) }), 1),
         "ERR_ENTRY_TOO_LARGE",
       );
       // A lower limit than before does not hinder what makes it smaller.
@@ -441,7 +441,8 @@ describe("DurableObjectTaskStore", () => {
         [{ prefix: text(256, "ö") + "x" }, /of at most 512 bytes is needed$/],
         [{ alarm: "yes" }, /^Cannot use alarm: the value is "yes", /],
         [{ maxRecordBytes: 0 }, /^Cannot use maxRecordBytes: the value is 0, /],
-        [{ maxRecordBytes: 2 ** 24 + 1 }, /at most 16777216 is possible$/],
+        [{ maxRecordBytes: 65_535 }, /, 65536 to 16777216 is needed$/],
+        [{ maxRecordBytes: 2 ** 24 + 1 }, /, 65536 to 16777216 is needed$/],
         [{ now: 5 }, /^Cannot use now: the value is 5, a function is needed$/],
       ];
       for (const [options, message] of wrong) {

@@ -13,12 +13,13 @@ const factory: TaskStoreFactory = () => {
   const { kv, prefix } = kvNamespace();
   let skewMs = 0;
   const clock = { ...runtimeClock, now: () => runtimeClock.now() + skewMs };
-  const open = () =>
+  const open = (maxRecordBytes?: number) =>
     new KvTaskStore(
       kv as unknown as WorkersKvBinding,
       resolveWorkersKvOptions({
         acceptEventualStore: true,
         prefix,
+        maxRecordBytes,
         minWriteIntervalMs: 0,
         now: () => Date.now() + skewMs,
       }),
@@ -27,8 +28,9 @@ const factory: TaskStoreFactory = () => {
     );
   return {
     store: open(),
-    secondInstance: open,
-    reopen: open,
+    secondInstance: () => open(),
+    reopen: () => open(),
+    reopenLower: (maxRecordBytes) => open(maxRecordBytes),
     advanceTime(ms) {
       skewMs += ms;
     },
@@ -37,5 +39,5 @@ const factory: TaskStoreFactory = () => {
 
 describeShippedStore("WorkersKvTaskStore", factory, {
   claims: ["durable", "eventualReads", "maxRecordBytes"],
-  checks: 67,
+  checks: 69,
 });

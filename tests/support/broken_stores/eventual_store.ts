@@ -12,7 +12,7 @@ export const EVENTUAL: TaskStoreTraits = Object.freeze({
   durable: true,
   compareAndSwap: false,
   reads: "eventual",
-  maxRecordBytes: 65_536,
+  maxRecordBytes: 90_000,
 });
 
 /** A state of a record: its text, or that there is none. */
@@ -103,6 +103,10 @@ export function eventualFactoryOf(
       reopen() {
         database.skewMs += LAG_MS;
         return fixture.reopen!();
+      },
+      reopenLower(maxRecordBytes) {
+        database.skewMs += LAG_MS;
+        return fixture.reopenLower!(maxRecordBytes);
       },
     };
   };

@@ -263,4 +263,63 @@ export const VALUE_FAULTS: readonly BrokenStore[] = [
       }
     },
   ),
+  broken(
+    "a lowered limit stops all changes of what is over it",
+    ["size-lowered-change"],
+    class extends SoundStore {
+      protected override isOver(): boolean {
+        return false;
+      }
+    },
+  ),
+  broken(
+    "a lowered limit stops the changes that leave the size as it is",
+    ["size-lowered-change"],
+    class extends SoundStore {
+      protected override mostAfter(bytes: number): number {
+        return bytes - 1;
+      }
+    },
+  ),
+  broken(
+    "a lowered limit leaves no room for an end",
+    ["size-lowered-change"],
+    class extends SoundStore {
+      protected override mostAfter(bytes: number): number {
+        return bytes;
+      }
+    },
+  ),
+  broken(
+    "what is over a lowered limit is not there any more",
+    ["size-lowered-change", "size-lowered-growth"],
+    class extends SoundStore {
+      protected override find(taskId: string): string | undefined {
+        const text = super.find(taskId);
+        return text && this.isOver(this.bytes(text)) ? undefined : text;
+      }
+    },
+  ),
+  broken(
+    "what is over a lowered limit may grow",
+    ["size-lowered-growth"],
+    class extends SoundStore {
+      protected override mostAfter(): number {
+        return Infinity;
+      }
+    },
+  ),
+  broken(
+    "what was over a lowered limit once may be so again",
+    ["size-lowered-growth"],
+    class extends SoundStore {
+      #once = false;
+      protected override isOver(bytes: number): boolean {
+        return this.#once ||= super.isOver(bytes);
+      }
+      protected override mostAfter(bytes: number): number {
+        return super.mostAfter(Math.max(bytes, 150_000));
+      }
+    },
+  ),
 ];

@@ -14,12 +14,12 @@ import { buildPackage } from "./npm/build.ts";
 import { bundleEntry } from "./npm/bundling.ts";
 import { inConsumer, NPM_RUNTIMES, type Said } from "./npm/consumer.ts";
 import { playDemo } from "./npm/demo.ts";
-import { deadLinks } from "./npm/documents.ts";
 import { NPM_FACTS } from "./npm/facts.ts";
-import { attw, publint } from "./npm/linting.ts";
+import { attw, npmPublish, publint } from "./npm/linting.ts";
 import { loadEntries, withoutPeer } from "./npm/loading.ts";
 import { statesSize, withSize } from "./npm/readme_size.ts";
 import { checkServerTypes, checkTypes, RESOLUTIONS } from "./npm/types.ts";
+import { deadLinks } from "./publish/documents.ts";
 
 const ROOT = fileURLToPath(new URL("../", import.meta.url));
 
@@ -76,9 +76,15 @@ const files = (path: string) => existsSync(join(folder, path));
 
 await prove("publint finds nothing", () => publint(tarball));
 await prove("attw finds nothing", () => attw(tarball));
+await prove("npm would publish it as it is", () => npmPublish(tarball));
 await prove(
   "links of the README and of what it links to",
-  () => all(deadLinks(folder, "README.md", files)),
+  () =>
+    all(deadLinks(
+      "README.md",
+      (file) => readFileSync(join(folder, file), "utf8"),
+      files,
+    )),
 );
 for (const runtime of NPM_RUNTIMES) {
   await inConsumer(runtime, tarball, async (project) => {

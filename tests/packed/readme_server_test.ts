@@ -47,13 +47,13 @@ async function installTarball(folder: string): Promise<void> {
 
 /** Writes into a folder what `deno add` would write there, with `jsr:` resolved to this checkout. */
 async function addPackages(folder: string): Promise<void> {
-  const { imports } = JSON.parse(
+  const { imports, version } = JSON.parse(
     await readFile(join(root, "deno.json"), "utf8"),
   );
   const config = {
     links: [root],
     imports: {
-      [OWN_NAME]: `jsr:${OWN_NAME}@^0.1.0`,
+      [OWN_NAME]: `jsr:${OWN_NAME}@^${version}`,
       [`${SDK}/server`]: imports[`${SDK}/server`],
       [`${SDK}/node`]: imports[`${SDK}/node`],
     },

@@ -144,14 +144,23 @@ describe("what is published", () => {
   it("is compared with what would be", () => {
     const documents = ["CHANGELOG.md", "LICENSE", "README.md", "deno.json"];
     assert.deepEqual(
-      comparePublished([...documents, "mod.ts"], ["mod.ts"]),
+      comparePublished(
+        [...documents, "docs/a.md", "mod.ts"],
+        ["mod.ts"],
+        ["docs/a.md"],
+      ),
       [],
     );
     assert.deepEqual(
-      comparePublished([...documents, "src/x.ts"], ["mod.ts"]),
+      comparePublished(
+        [...documents, "src/x.ts"],
+        ["mod.ts"],
+        ["docs/a.md"],
+      ),
       [
-        "src/x.ts would be published, and no entry reaches it",
+        "src/x.ts would be published, and neither an entry nor the README leads to it",
         "mod.ts would not be published: publish.include of deno.json leaves it out",
+        "docs/a.md would not be published: publish.include of deno.json leaves it out",
       ],
     );
   });

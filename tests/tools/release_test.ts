@@ -54,6 +54,12 @@ for (const file of readdirSync(FOLDER)) {
       assert.doesNotMatch(text, /secrets\./);
     });
 
+    it("publishes a file, and no repository of its name", () => {
+      for (const [, what] of text.matchAll(/npm@[\d.]+ publish (\S+)/g)) {
+        assert.match(what!, /^\.\//);
+      }
+    });
+
     it("has a time limit for each job, and keeps no credentials", () => {
       const count = (pattern: RegExp) => text.match(pattern)?.length ?? 0;
       assert.equal(

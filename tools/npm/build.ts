@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import process from "node:process";
-import { linkedFiles, packedDocument } from "./documents.ts";
+import { linkedFiles, packedDocument } from "../publish/documents.ts";
 import { NPM_FACTS } from "./facts.ts";
 import { completeManifest } from "./manifest.ts";
 

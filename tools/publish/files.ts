@@ -2,7 +2,7 @@
 import ts from "typescript";
 import { posix } from "node:path";
 
-/** What is published besides sources. */
+/** What is published besides sources and what the README leads to. */
 const DOCUMENTS: ReadonlySet<string> = new Set([
   "CHANGELOG.md",
   "LICENSE",
@@ -32,15 +32,23 @@ export function reached(
   return [...files].sort();
 }
 
-/** What is published and should not be, and the other way round, one line each. */
+/**
+ * What is published and should not be, and the other way round, one line each.
+ *
+ * @param published What would be published.
+ * @param sources What the entries reach.
+ * @param linked What the README leads to.
+ */
 export function comparePublished(
   published: readonly string[],
   sources: readonly string[],
+  linked: readonly string[],
 ): string[] {
-  const [is, shall] = [new Set(published), new Set([...sources, ...DOCUMENTS])];
+  const is = new Set(published);
+  const shall = new Set([...sources, ...linked, ...DOCUMENTS]);
   return [
     ...[...is].filter((file) => !shall.has(file)).map((file) =>
-      `${file} would be published, and no entry reaches it`
+      `${file} would be published, and neither an entry nor the README leads to it`
     ),
     ...[...shall].filter((file) => !is.has(file)).map((file) =>
       `${file} would not be published: publish.include of deno.json leaves it out`

@@ -1,10 +1,14 @@
-/** What the README links to, for the package: a link that works on GitHub has to work in the tarball. */
+/**
+ * What the README links to, for the packages. Both registries show the README with its relative links
+ * turned to the repository on GitHub that the package names; one that names none, or somebody who reads
+ * what was installed, has the files themselves.
+ */
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import { linksOf, pathOf } from "../markdown/links.ts";
 
-/** Where linked files may be that the package takes along. */
+/** Where linked files may be that the packages take along. */
 const TAKEN = /^(?:docs|examples)\/|^[^/]+\.md$/;
 
 /** The committed files at a path: itself, or all of its folder. */
@@ -57,7 +61,7 @@ export function linkedFiles(root: string, from: string): string[] {
 }
 
 /**
- * A document with its links to sources turned to what the package has of them.
+ * A document of the npm package, with its links to sources turned to what the package has of them.
  *
  * @param text The document.
  * @param file Its path from the root.
@@ -84,25 +88,21 @@ export function packedDocument(
 }
 
 /**
- * What is wrong with the links of a packed document, and of the packed ones it leads to.
+ * What is wrong with the links of a document of a package, and of those it leads to.
  *
- * @param folder The package.
  * @param from The document.
+ * @param read Gives the text of a document.
  * @param exists Whether the package has a file or a folder.
  */
 export function deadLinks(
-  folder: string,
   from: string,
+  read: (file: string) => string,
   exists: (path: string) => boolean,
 ): string[] {
   const problems: string[] = [];
   const documents = new Set([from]);
   for (const file of documents) {
-    for (
-      const { target, line } of linksOf(
-        readFileSync(join(folder, file), "utf8"),
-      )
-    ) {
+    for (const { target, line } of linksOf(read(file))) {
       const path = pathOf(target);
       if (!path) continue;
       const linked = resolve(file, path);

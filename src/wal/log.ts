@@ -219,8 +219,11 @@ export class Log {
   async flush(): Promise<void> {
     await this.#draining;
     this.#refuseIfUnsure();
+    const active = this.#active;
+    if (!active) return;
     try {
-      await this.#active?.file?.sync();
+      // It may be sealed meanwhile.
+      await this.#files.using(active, (file) => file.sync());
     } catch (cause) {
       this.#refusal = { cause };
       throw cause;
@@ -364,6 +367,9 @@ export class Log {
    */
   async #startSegment(batch: Batch): Promise<void> {
     if (this.#cutAt !== undefined) this.#cut();
+    if (this.#active && !this.#active.file!.hasName()) {
+      await this.#giveName(this.#active);
+    }
     if (this.#active && (!this.#options.fsync || this.#isCut)) {
       try {
         await this.#active.file!.sync();

@@ -104,6 +104,8 @@ export class SegmentFiles {
   readonly #disk: Disk;
   /** Sealed segments that are open, the one used last at the end. */
   readonly #open = new Set<Segment>();
+  /** How often a segment is in use by what takes its time. */
+  readonly #inUse = new Map<Segment, number>();
 
   /** @param disk The file system. */
   constructor(disk: Disk) {
@@ -134,8 +136,35 @@ export class SegmentFiles {
   keep(segment: Segment): void {
     this.#open.add(segment);
     if (this.#open.size <= MOST_HANDLES) return;
-    const [oldest] = this.#open;
-    this.close(oldest);
+    for (const oldest of this.#open) {
+      if (this.#inUse.has(oldest)) continue;
+      try {
+        this.close(oldest);
+      } catch {
+        // It is sealed: what was written to it is on the disk.
+      }
+      return;
+    }
+  }
+
+  /**
+   * Does something with an open segment, whose handle is not given up meanwhile.
+   *
+   * @param segment The segment, open.
+   * @param work Takes its handle.
+   */
+  async using(
+    segment: Segment,
+    work: (file: DiskFile) => Promise<void>,
+  ): Promise<void> {
+    this.#inUse.set(segment, (this.#inUse.get(segment) ?? 0) + 1);
+    try {
+      await work(segment.file!);
+    } finally {
+      const left = this.#inUse.get(segment)! - 1;
+      if (left > 0) this.#inUse.set(segment, left);
+      else this.#inUse.delete(segment);
+    }
   }
 
   /**

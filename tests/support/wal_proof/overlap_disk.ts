@@ -61,10 +61,22 @@ export function ownDisk(disk: Disk, late: (call: string) => void): OwnDisk {
   const ofFile = (path: string, file: DiskFile): DiskFile => {
     own.openFiles++;
     let isOpen = true;
-    return watched(file, (method) => {
+    let underWay = 0;
+    const counted = <T>(call: Promise<T>): Promise<T> => {
+      underWay++;
+      return call.finally(() => underWay--);
+    };
+    const busy: DiskFile = {
+      ...file,
+      read: (into, position) => counted(file.read(into, position)),
+      sync: () => counted(file.sync()),
+    };
+    return watched(busy, (method) => {
       if (!isOpen) late(`${method} of ${path}, which is not open`);
-      if (own.isClosed) late(`${method} of ${path}`);
+      if (own.isClosed) late(`${method} of ${path} after close()`);
       if (method !== "close") return;
+      // Its number may be another file's by the time that they begin.
+      if (underWay > 0) late(`close of ${path}, which is in use,`);
       isOpen = false;
       own.openFiles--;
     });
@@ -72,7 +84,7 @@ export function ownDisk(disk: Disk, late: (call: string) => void): OwnDisk {
   const calls = watched(disk, (method) => {
     // The first that is done with the lock.
     if (method === "restrict") own.hasLock = true;
-    if (own.isClosed) late(method);
+    if (own.isClosed) late(`${method} after close()`);
   });
   const own: OwnDisk = {
     ...calls,

@@ -58,7 +58,7 @@ export class CompactionRuns {
     if (compactEvery === null || this.#isStopped) return;
     const { log } = this.#parts;
     if (this.#running) {
-      if (this.#isFarTooLong) log.hold();
+      if (this.#isFarTooLong && !this.#compactor.isRefused) log.hold();
       return;
     }
     const isManyEntries = compactEvery !== undefined &&
@@ -85,7 +85,8 @@ export class CompactionRuns {
 
   async #allAfterRun(): Promise<void> {
     await undefined; // Only then it is known that this waits.
-    await this.#idle();
+    // Nothing comes between its end and the beginning of this one.
+    while (this.#running) await this.#running.catch(() => {});
     this.#waiting = undefined;
     await this.#run(() => this.#all());
   }
@@ -94,14 +95,7 @@ export class CompactionRuns {
   async stop(): Promise<void> {
     this.#isStopped = true;
     await this.#waiting?.catch(() => {}); // Whoever asked for it knows.
-    await this.#idle();
-  }
-
-  /** Another run may have begun in the same turn in which one ends. */
-  async #idle(): Promise<void> {
-    while (this.#running) {
-      await this.#running.catch(() => {}); // It has told whom it had to.
-    }
+    await this.#running?.catch(() => {}); // It has told whom it had to.
   }
 
   get #isTooLong(): boolean {

@@ -40,6 +40,8 @@ export interface CompactorParts {
 /** Compacts a log. One call at a time. */
 export class Compactor {
   readonly #parts: CompactorParts;
+  /** Whether it waits for the system to let a file go: no writer makes that longer. */
+  isRefused = false;
 
   /** @param parts What it works on. */
   constructor(parts: CompactorParts) {
@@ -161,7 +163,14 @@ export class Compactor {
     // A power loss takes what is recent, and never what was settled long ago.
     if (!fsync) await log.flush();
     files.close(segment);
-    await retried(() => disk.remove(segment.path));
+    try {
+      await retried(() => disk.remove(segment.path), () => {
+        this.isRefused = true;
+        log.release();
+      });
+    } finally {
+      this.isRefused = false;
+    }
     log.removed(segment);
     if (fsync) await disk.syncDir(dir);
   }

@@ -10,13 +10,18 @@ const DELAYS_MS = [20, 100, 400];
  * delays.
  *
  * @param step What to do.
+ * @param refused Is called when it is refused.
  */
-export async function retried(step: () => void): Promise<void> {
+export async function retried(
+  step: () => void,
+  refused: () => void = () => {},
+): Promise<void> {
   for (const delay of DELAYS_MS) {
     try {
       return step();
     } catch (error) {
       if (!REFUSALS.has((error as { code?: string }).code ?? "")) throw error;
+      refused();
     }
     await new Promise((resolve) => setTimeout(resolve, delay));
   }

@@ -16,7 +16,7 @@ import { aPatch, aRecord } from "../support/records.ts";
 import { rejects } from "../support/rejects.ts";
 import { describe, it } from "../support/runner.ts";
 import { segmentsIn, withTempDir } from "../support/wal_dir.ts";
-import { FaultDisk } from "../support/wal_fault_disk.ts";
+import { FaultDisk, systemError } from "../support/wal_fault_disk.ts";
 
 describe("WalTaskStore.compact(), a large task that changes all the time", () => {
   const long = "x".repeat(300_000);
@@ -163,4 +163,41 @@ describe("WalTaskStore, a segment that somebody touches", () => {
         }));
     }
   }
+});
+
+describe("WalTaskStore, a compaction whose file the system does not let go", () => {
+  it("holds up no writer, however far the log is over its bound", () =>
+    withTempDir(async (dir) => {
+      const disk = new FaultDisk();
+      disk.skipsFlushes = true;
+      const told = Promise.withResolvers<unknown>();
+      let isTold = false;
+      const onCompactionError = (error: unknown) => {
+        isTold = true;
+        told.resolve((error as Error).cause);
+      };
+      const options = { onCompactionError };
+      const store = await openLogStore(dir, 2_000, options, disk);
+      await store.create(aRecord("a"));
+      let version = 1;
+      const write = async () => {
+        const patch = { statusMessage: "x".repeat(400) };
+        version = await store.commit("a", patch, version);
+      };
+      const cause = systemError("EBUSY");
+      let refusals = 0;
+      // It is tried three times more, for half a second in all.
+      disk.faults.remove = () => {
+        refusals++;
+        throw cause;
+      };
+      while (refusals === 0) await write();
+      for (let i = 0; i < 10; i++) await write();
+      const { diskBytes, aliveBytes } = await store.health();
+      assert.ok(diskBytes > 2.1 * aliveBytes + 2_400, `${diskBytes}`);
+      assert.equal(isTold, false, "the writers have waited");
+      assert.equal(await told.promise, cause);
+      assert.equal(refusals, 4);
+      await store.close();
+    }));
 });

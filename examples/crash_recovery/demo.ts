@@ -58,7 +58,7 @@ for (
   process.on(name, () => void cleanUp().finally(() => process.exit(code)));
 }
 try {
-  await play(stdio ? overStdio(folder) : await overHttp(folder));
+  await play(stdio ? overStdio(folder) : overHttp(folder));
 } catch (error) {
   // Who takes the servers away makes the play fail.
   if (!cleaning) throw error;

@@ -2,7 +2,6 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { createServer } from "node:net";
 import process from "node:process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
@@ -33,7 +32,7 @@ export interface ServerProcess {
   kill(): Promise<void>;
 }
 
-/** Starts the server; each time with the same folder and, over HTTP, the same port. */
+/** Starts the server, each time with the same folder. */
 export type StartServer = (flags: readonly string[]) => Promise<ServerProcess>;
 
 /**
@@ -42,16 +41,10 @@ export type StartServer = (flags: readonly string[]) => Promise<ServerProcess>;
  * @param dir Where the server keeps its files.
  * @returns Starts one.
  */
-export async function overHttp(dir: string): Promise<StartServer> {
-  const port = await freePort();
+export function overHttp(dir: string): StartServer {
   return async (flags) => {
-    const [program, args] = command([
-      "--dir",
-      dir,
-      "--port",
-      `${port}`,
-      ...flags,
-    ]);
+    // Any free port: the server says which.
+    const [program, args] = command(["--dir", dir, "--port", "0", ...flags]);
     const child = spawn(program, args, {
       stdio: ["ignore", "pipe", "inherit"],
     });
@@ -118,13 +111,4 @@ async function firstLine(child: ChildProcess): Promise<string> {
     return line.replace("listening on ", "");
   }
   throw new Error("the server ended before it listened");
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const { port } = probe.address() as { port: number };
-  probe.close();
-  await once(probe, "close");
-  return port;
 }

@@ -91,7 +91,7 @@ async function withServer(
   flags: readonly string[],
   body: (client: TaskClient) => Promise<void>,
 ) {
-  const server = await (await overHttp(dir))(flags);
+  const server = await overHttp(dir)(flags);
   try {
     const client = await openTaskClient(server.transport, {
       endpointId: "jobs",

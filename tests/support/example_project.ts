@@ -100,14 +100,27 @@ export async function makeExampleProject(
   };
 }
 
-/** A port that was free a moment ago. */
+/** Below the ports that systems give to whoever asks for any free one. */
+const FIRST_PORT = 20_000;
+const PORTS = 12_000;
+
+/**
+ * A port that was free a moment ago, of those that nobody is given who does
+ * not ask for it: until the example listens, other tests take many of the rest.
+ */
 export async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const { port } = probe.address() as { port: number };
-  probe.close();
-  await once(probe, "close");
-  return port;
+  for (;;) {
+    const port = FIRST_PORT + Math.floor(Math.random() * PORTS);
+    const probe = createServer();
+    const isFree = await new Promise((resolve) => {
+      probe.once("error", () => resolve(false));
+      probe.listen(port, "127.0.0.1", () => resolve(true));
+    });
+    if (!isFree) continue;
+    probe.close();
+    await once(probe, "close");
+    return port;
+  }
 }
 
 /**

@@ -38,6 +38,10 @@ const [kind, dir] = process.argv.slice(2);
 const host = await startListenHost({
   store: kind === "wal" ? new WalTaskStore({ dir }) : new MemoryTaskStore(),
   tools({ registerTool }, mcp) {
+    // It outlives the others: what it says has to be read, however slow the machine is.
+    registerTool("good", {
+      task: { support: "required", ttlMs: 600_000 },
+    }, () => ({ content: [{ type: "text", text: "good" }] }));
     registerTools({
       // So that no task lives longer than the lifecycle's own TTL.
       registerTool: (name, config, worker) =>

@@ -156,7 +156,9 @@ describe("runSuite()", () => {
         while (!existsSync(pidFile)) result = await hang(deadlineMs *= 2);
         const { counts, problems } = result;
         assert.deepEqual(counts, { passed: 0, failed: 1, skipped: 0 });
-        assert.deepEqual(problems, [`killed after ${deadlineMs / 1_000} s`]);
+        assert.deepEqual(problems, [
+          `killed after ${(deadlineMs / 1_000).toFixed(1)} s`,
+        ]);
         await gone(Number(readFileSync(pidFile, "utf8")));
       } finally {
         rmSync(folder, { recursive: true, force: true });

@@ -173,7 +173,9 @@ export async function runSuite(
           : one
       );
     if (ending.late) {
-      problems.push(`killed after ${options.deadlineMs / 1_000} s`);
+      problems.push(
+        `killed after ${(options.deadlineMs / 1_000).toFixed(1)} s`,
+      );
     } else {
       problems.push(...ownProblems);
       for (const file of options.files) {

@@ -1,13 +1,6 @@
 /** What `tools/npm.ts` makes a package of, and holds it against. */
 import assert from "node:assert/strict";
-import {
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { problemsOf } from "../../tools/npm/bundling.ts";

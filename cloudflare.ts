@@ -54,4 +54,5 @@ export type {
   WorkersKvListing,
   WorkersKvPutOptions,
 } from "./src/cloudflare/workers_kv_shape.ts";
+export type { StoreDamage } from "./src/store/damage.ts";
 export type { TaskStore, TaskStoreTraits } from "./src/store/contract.ts";

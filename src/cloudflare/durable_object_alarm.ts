@@ -24,8 +24,10 @@ interface AlarmState {
   readonly set: number | null;
   /** The host's time; `null`: none. */
   readonly host: number | null;
-  /** The time before that, which rang when it was replaced; absent: none did. */
-  readonly rang?: number;
+  /** The time before that, which rang when it was replaced; absent or `null`: none did. */
+  readonly rang?: number | null;
+  /** How often the host has set its time; absent: 0. */
+  readonly sets?: number;
 }
 
 const NONE: AlarmState = { set: null, host: null };
@@ -63,8 +65,8 @@ export function checkAlarmTime(scheduledTimeMs: number): void {
 export interface Ringing {
   /** Whether the host's time has come. */
   readonly due: boolean;
-  /** The host's time as it was kept when it rang. */
-  readonly host: number | null;
+  /** How often the host had set its time by then. */
+  readonly sets: number;
 }
 
 /** The alarm of an object, within a transaction. */
@@ -87,63 +89,119 @@ export class SharedAlarm {
    * @param at The store's time.
    */
   async ringBy(at: number): Promise<void> {
-    const current = await this.#txn.getAlarm();
+    const { state, current } = await this.#look();
     if (current !== null && current <= at) return;
-    await this.reset(at, hostTime(await this.#read(), current));
-  }
-
-  /** The host's time; `null` if it has none. */
-  async host(): Promise<number | null> {
-    return hostTime(await this.#read(), await this.#txn.getAlarm());
+    await this.#set(at, hostTime(state, current), state, current);
   }
 
   /**
-   * Sets it to the earlier of both times.
+   * The host's time; `null` if it has none.
+   *
+   * @param ringing What rings now: it is over for the host, and another time may be set.
+   */
+  async host(ringing: Ringing | undefined): Promise<number | null> {
+    const { state, current } = await this.#look();
+    return ringing && isOver(ringing, state, current)
+      ? null
+      : hostTime(state, current);
+  }
+
+  /**
+   * Sets the host's time.
    *
    * @param at The store's time; `null` if it needs none.
    * @param host The host's time; `null` if it has none.
    */
-  async reset(at: number | null, host: number | null): Promise<void> {
+  async setHost(at: number | null, host: number | null): Promise<void> {
+    const { state, current } = await this.#look();
+    const sets = (state.sets ?? 0) + 1;
+    await this.#set(at, host, { ...state, sets }, current);
+    // While it rings, that the host has set it is not forgotten.
+    const isRinging = current === null && state.set !== null;
+    if (at === null && host === null && isRinging) {
+      await this.#write({ ...NONE, rang: state.set, sets });
+    }
+  }
+
+  /**
+   * Sets it anew after it rang.
+   *
+   * @param at The store's time; `null` if it needs none.
+   * @param rang What it meant for the host.
+   */
+  async settle(at: number | null, rang: Ringing): Promise<void> {
+    const { state, current } = await this.#look();
+    const host = isOver(rang, state, current) ? null : hostTime(state, current);
+    await this.#set(at, host, state, current);
+  }
+
+  /**
+   * Says whose time has come. Where the host has set it past the store, that
+   * is written down: until the host has done what it does then, it stays.
+   *
+   * @param scheduledTime For when the alarm that rings was set, where that is known.
+   */
+  async rings(scheduledTime: number | undefined): Promise<Ringing> {
+    const { state } = await this.#look();
+    const { set, rang, host, sets = 0 } = state;
+    // Nobody but the host sets it to another time than the store.
+    if (
+      scheduledTime !== undefined && scheduledTime !== set &&
+      scheduledTime !== rang
+    ) {
+      await this.#write({ ...state, host: scheduledTime });
+      return { due: true, sets };
+    }
+    return { due: host !== null && host <= Date.now(), sets };
+  }
+
+  /** Sets it to the earlier of both times. */
+  async #set(
+    at: number | null,
+    host: number | null,
+    before: AlarmState,
+    current: number | null,
+  ): Promise<void> {
     const times = [at, host].filter((time) => time !== null);
     if (times.length === 0) {
       await this.#txn.deleteAlarm();
       await this.#txn.delete([this.#key]);
       return;
     }
-    const before = await this.#read();
-    const isRinging = await this.#txn.getAlarm() === null;
-    const rang = isRinging ? before.set ?? undefined : before.rang;
+    const isRinging = current === null;
+    const rang = isRinging ? before.set : before.rang;
     await this.#txn.setAlarm(Math.min(...times));
     // Of a time that is past the platform makes another.
     const set = await this.#txn.getAlarm();
-    const state: AlarmState = {
-      set,
-      host,
-      ...(rang !== undefined && { rang }),
-    };
+    const { sets } = before;
+    await this.#write({ set, host, rang, sets });
+  }
+
+  async #write(state: AlarmState): Promise<void> {
     await this.#txn.put({ [this.#key]: state });
   }
 
-  /**
-   * Says whose time has come.
-   *
-   * @param scheduledTime For when the alarm that rings was set, where that is known.
-   */
-  async rings(scheduledTime: number | undefined): Promise<Ringing> {
-    const { set, host, rang } = await this.#read();
-    // Nobody but the host sets it to another time than the store.
-    const direct = scheduledTime !== undefined && scheduledTime !== set &&
-      scheduledTime !== rang;
-    return { due: direct || host !== null && host <= Date.now(), host };
-  }
-
-  async #read(): Promise<AlarmState> {
+  async #look(): Promise<{ state: AlarmState; current: number | null }> {
     const found = await this.#txn.get([this.#key]);
-    return found.get(this.#key) as AlarmState | undefined ?? NONE;
+    const state = found.get(this.#key) as AlarmState | undefined ?? NONE;
+    return { state, current: await this.#txn.getAlarm() };
   }
 }
 
 /** The host's time: what it has set past the store, else what was kept. */
 function hostTime(state: AlarmState, current: number | null): number | null {
-  return current === null || current === state.set ? state.host : current;
+  return isPastStore(state, current) ? current : state.host;
+}
+
+function isPastStore({ set }: AlarmState, current: number | null): boolean {
+  return current !== null && current !== set;
+}
+
+/** Whether the host has set no time since its own has come. */
+function isOver(
+  { due, sets }: Ringing,
+  state: AlarmState,
+  current: number | null,
+): boolean {
+  return due && sets === (state.sets ?? 0) && !isPastStore(state, current);
 }

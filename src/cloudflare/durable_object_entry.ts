@@ -33,6 +33,37 @@ export interface TaskEntry {
   readonly columns: Columns;
 }
 
+/** More parts than the largest record has: keys have four digits for them. */
+const MAX_PARTS = 9_999;
+
+/**
+ * Reads what stands under the key of a task.
+ *
+ * @param value The value; `undefined` if there is none.
+ * @returns The same.
+ * @throws {Error} It is damaged, or of a later release.
+ */
+export function readEntryValue(value: unknown): TaskEntry | undefined {
+  if (value === undefined) return undefined;
+  const { format, columns } = (value ?? {}) as Partial<TaskEntry>;
+  if (Number.isSafeInteger(format) && format !== 1) {
+    throw new Error(
+      `it has format ${format}, and this version of the library reads 1`,
+    );
+  }
+  const isSound = format === 1 && typeof columns === "object" &&
+    columns !== null && columns.head !== undefined &&
+    Object.values(columns).every(isStored);
+  if (!isSound) throw new Error("it is no entry of a task");
+  return value as TaskEntry;
+}
+
+function isStored(stored: Uint8Array | number | undefined): boolean {
+  return stored instanceof Uint8Array ||
+    Number.isSafeInteger(stored) && stored! >= 0 &&
+      partCount(stored) <= MAX_PARTS;
+}
+
 /** New bytes for columns; `undefined` takes a column away. */
 export type ColumnBytes = ReadonlyMap<Column, Uint8Array | undefined>;
 
@@ -94,7 +125,25 @@ export function encode(value: unknown): Uint8Array {
  * @returns The value.
  */
 export function decode<T>(bytes: Uint8Array): T {
-  return JSON.parse(new TextDecoder().decode(bytes));
+  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  return JSON.parse(decoder.decode(bytes));
+}
+
+/**
+ * Reads the head of a record.
+ *
+ * @param bytes The bytes of the column.
+ * @returns The head.
+ * @throws {Error} It is damaged.
+ */
+export function decodeHead(bytes: Uint8Array): TaskRecord {
+  const head = decode<TaskRecord | null>(bytes);
+  const { createdAt, ttlMs, version } = head ?? {} as Partial<TaskRecord>;
+  const isSound = typeof createdAt === "string" &&
+    (ttlMs === null || typeof ttlMs === "number") &&
+    Number.isSafeInteger(version);
+  if (!isSound) throw new Error("what is stored is no record");
+  return head!;
 }
 
 /**

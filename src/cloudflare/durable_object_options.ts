@@ -9,6 +9,7 @@ import {
   DEFAULT_MAX_ENTRY_BYTES,
   unusable,
 } from "../model/limits.ts";
+import type { StoreDamage } from "../store/damage.ts";
 import type { DurableObjectStorageBinding } from "./shape.ts";
 
 const DEFAULT_PREFIX = "mcp-durable-tasks/";
@@ -52,6 +53,15 @@ export interface DurableObjectTaskStoreOptions {
    * @default Date.now
    */
   readonly now?: () => number;
+  /**
+   * Is told, once for each, of records that a sweep cannot read: damaged ones,
+   * or those of a later release. They stay as they are, and who asks for one
+   * gets `ERR_STORE_FAILED`; all others are served and swept.
+   *
+   * @param damage What was found.
+   * @default nobody is told
+   */
+  readonly onDamage?: (damage: StoreDamage) => void;
 }
 
 /** All options, checked. */
@@ -74,6 +84,7 @@ export function resolveDurableObjectOptions(
     alarm = true,
     maxRecordBytes = DEFAULT_MAX_ENTRY_BYTES,
     now = Date.now,
+    onDamage = () => {},
   } = options;
   if (
     typeof prefix !== "string" || !prefix.isWellFormed() ||
@@ -97,7 +108,9 @@ export function resolveDurableObjectOptions(
       `${SMALLEST_RECORD_BYTES} to ${LARGEST_RECORD_BYTES}`,
     );
   }
-  return { prefix, alarm, maxRecordBytes, now: checkFunction("now", now) };
+  checkFunction("now", now);
+  checkFunction("onDamage", onDamage);
+  return { prefix, alarm, maxRecordBytes, now, onDamage };
 }
 
 const METHODS = [

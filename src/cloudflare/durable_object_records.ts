@@ -14,14 +14,16 @@ import {
   type TaskPatch,
   type TaskRecord,
 } from "../model/record.ts";
+import { DamageReports } from "../store/damage.ts";
 import { isTooLarge } from "../store/record_size.ts";
 import { SharedAlarm, sweepTime } from "./durable_object_alarm.ts";
 import {
   changeColumns,
   type Column,
-  type ColumnBytes,
   decode,
+  decodeHead,
   encode,
+  joinRecord,
   recordBytes,
   splitFields,
 } from "./durable_object_entry.ts";
@@ -32,7 +34,8 @@ import {
   isCut,
   readColumns,
   readEntry,
-  writeColumns,
+  writeEntry,
+  writeParts,
 } from "./durable_object_task.ts";
 import type {
   DurableObjectReadWrite,
@@ -41,12 +44,6 @@ import type {
 
 /** What a transaction came to. A refusal is returned, since what is thrown is the storage's failure. */
 type Decision<T> = { readonly refusal: Error } | { readonly value: T };
-
-/** A record, with those of its other columns that were asked for. */
-export interface FoundRecord {
-  readonly head: TaskHead;
-  readonly payloads: ColumnBytes;
-}
 
 /** What a change is made of, beside the options. */
 export interface Change {
@@ -64,6 +61,9 @@ export class ObjectRecords {
   readonly #storage: DurableObjectStorageBinding;
   readonly #options: ResolvedDurableObjectOptions;
   readonly #keys: StoreKeys;
+  readonly #damage: DamageReports;
+  /** Up to here in the order of expiry is only what the last sweep had to leave: the alarm does not ring for it. */
+  #left: string | undefined;
 
   /**
    * @param storage The `ctx.storage` of the object.
@@ -76,6 +76,7 @@ export class ObjectRecords {
     this.#storage = storage;
     this.#options = options;
     this.#keys = new StoreKeys(options.prefix);
+    this.#damage = new DamageReports(options.onDamage);
   }
 
   /**
@@ -98,8 +99,9 @@ export class ObjectRecords {
       if (await readEntry(txn, keys)) {
         return { refusal: new DuplicateTaskIdError(taskId) };
       }
-      await writeColumns(txn, keys, {}, columns, changes);
+      await writeParts(txn, keys, {}, columns, changes);
       await this.#place(txn, keys, undefined, head);
+      await writeEntry(txn, keys, columns);
       return { value: undefined };
     });
   }
@@ -116,25 +118,31 @@ export class ObjectRecords {
     taskId: string,
     now: number = this.#options.now(),
     wanted: (column: Column) => boolean,
-  ): Promise<FoundRecord | undefined> {
+  ): Promise<TaskRecord | undefined> {
     const keys = await this.#keys.task(taskId);
-    const bytes = await this.#attempt("read a task", async () => {
-      const storage = this.#storage;
-      const entry = await readEntry(storage, keys);
-      if (!entry) return undefined;
-      if (!isCut(entry.columns, wanted)) {
-        return await readColumns(storage, keys, entry.columns, wanted);
-      }
-      // The entry and the parts have to be of one moment.
-      return await storage.transaction(async (txn) => {
-        const entry = await readEntry(txn, keys);
-        return entry && await readColumns(txn, keys, entry.columns, wanted);
-      });
+    return await this.#attempt("read a task", async () => {
+      const bytes = await this.#readColumns(keys, wanted);
+      if (!bytes) return undefined;
+      const head = decodeHead(bytes.get("head")!);
+      return isExpired(head, now) ? undefined : joinRecord(head, bytes);
     });
-    if (!bytes) return undefined;
-    const head = decode<TaskHead>(bytes.get("head")!);
-    bytes.delete("head");
-    return isExpired(head, now) ? undefined : { head, payloads: bytes };
+  }
+
+  async #readColumns(
+    keys: TaskKeys,
+    wanted: (column: Column) => boolean,
+  ): Promise<Map<Column, Uint8Array> | undefined> {
+    const storage = this.#storage;
+    const entry = await readEntry(storage, keys);
+    if (!entry) return undefined;
+    if (!isCut(entry.columns, wanted)) {
+      return await readColumns(storage, keys, entry.columns, wanted);
+    }
+    // The entry and the parts have to be of one moment.
+    return await storage.transaction(async (txn) => {
+      const entry = await readEntry(txn, keys);
+      return entry && await readColumns(txn, keys, entry.columns, wanted);
+    });
   }
 
   /**
@@ -143,13 +151,13 @@ export class ObjectRecords {
    * @param change The change.
    * @returns The record after it: its head, and the columns that were asked for.
    */
-  async change(change: Change): Promise<FoundRecord> {
+  async change(change: Change): Promise<TaskRecord> {
     const { taskId, expectedVersion, whole } = change;
     const { now = this.#options.now() } = change;
     const { maxRecordBytes } = this.#options;
     const patch = splitFields(change.patch);
     const keys = await this.#keys.task(taskId);
-    return await this.#transact<FoundRecord>("update a task", async (txn) => {
+    return await this.#transact<TaskRecord>("update a task", async (txn) => {
       const entry = await readEntry(txn, keys);
       if (!entry) return { refusal: new TaskNotFoundError(taskId) };
       const read = await readColumns(
@@ -158,7 +166,7 @@ export class ObjectRecords {
         entry.columns,
         (column) => column === "head" || whole && !patch.payloads.has(column),
       );
-      const before = decode<TaskRecord>(read.get("head")!);
+      const before = decodeHead(read.get("head")!);
       if (isExpired(before, now)) {
         return { refusal: new TaskNotFoundError(taskId) };
       }
@@ -178,16 +186,13 @@ export class ObjectRecords {
           refusal: new TaskEntryTooLargeError(taskId, bytes, maxRecordBytes),
         };
       }
-      await writeColumns(txn, keys, entry.columns, columns, changes);
       const after = decode<TaskHead>(head);
-      await this.#place(txn, keys, before, after);
       read.delete("head");
-      return {
-        value: {
-          head: after,
-          payloads: new Map([...read, ...patch.payloads]),
-        },
-      };
+      const value = joinRecord(after, new Map([...read, ...patch.payloads]));
+      await writeParts(txn, keys, entry.columns, columns, changes);
+      await this.#place(txn, keys, before, after);
+      await writeEntry(txn, keys, columns);
+      return { value };
     });
   }
 
@@ -200,13 +205,19 @@ export class ObjectRecords {
   async sweep(now: number = this.#options.now()): Promise<number> {
     let deleted = 0;
     let after: string | undefined;
+    let left: string | undefined;
     do {
       const slice = await this.#transact("sweep", async (txn) => ({
         value: await deleteExpired(txn, this.#keys, now, after),
       }));
       deleted += slice.deleted;
+      left = slice.left ?? left;
+      for (const [key, error] of slice.unreadable) {
+        this.#damage.tell(key, error);
+      }
       after = slice.after;
     } while (after !== undefined);
+    this.#left = left;
     return deleted;
   }
 
@@ -245,6 +256,7 @@ export class ObjectRecords {
     if (from !== undefined && from !== to) await txn.delete([from]);
     if (to === undefined) return;
     await txn.put({ [to]: time });
+    if (this.#left !== undefined && to <= this.#left) this.#left = undefined;
     const at = await this.#sweepAt(txn);
     if (at !== null) await new SharedAlarm(txn, this.#keys.alarm).ringBy(at);
   }
@@ -252,7 +264,11 @@ export class ObjectRecords {
   /** When the store needs to be woken. */
   async #sweepAt(txn: DurableObjectReadWrite): Promise<number | null> {
     if (!this.#options.alarm) return null;
-    const first = await txn.list({ prefix: this.#keys.expiries, limit: 1 });
+    const first = await txn.list({
+      prefix: this.#keys.expiries,
+      limit: 1,
+      ...(this.#left !== undefined && { startAfter: this.#left }),
+    });
     for (const time of first.values()) {
       return sweepTime(time as number, this.#options.now());
     }

@@ -4,8 +4,7 @@ import { StoreClosedError } from "../errors.ts";
 import { checkFunction } from "../model/limits.ts";
 import type { TaskHead, TaskPatch, TaskRecord } from "../model/record.ts";
 import type { TaskStore, TaskStoreTraits } from "../store/contract.ts";
-import { checkAlarmTime } from "./durable_object_alarm.ts";
-import { joinRecord } from "./durable_object_entry.ts";
+import { checkAlarmTime, type Ringing } from "./durable_object_alarm.ts";
 import {
   checkStorage,
   type DurableObjectTaskStoreOptions,
@@ -65,8 +64,8 @@ export class DurableObjectTaskStore implements TaskStore {
    */
   readonly traits: TaskStoreTraits;
   readonly #records: ObjectRecords;
-  /** The host's time that has come, while the host does what it does then; it is kept until that is done. */
-  #ringing: number | null = null;
+  /** What rings, while the host does what it does then; its time is kept until that is done. */
+  #ringing: Ringing | undefined;
   #closed = false;
 
   /**
@@ -115,8 +114,7 @@ export class DurableObjectTaskStore implements TaskStore {
    */
   async get(taskId: string, now?: number): Promise<TaskRecord | undefined> {
     this.#refuseIfClosed("read a task");
-    const found = await this.#records.read(taskId, now, () => true);
-    return found && joinRecord(found.head, found.payloads);
+    return await this.#records.read(taskId, now, () => true);
   }
 
   /**
@@ -131,12 +129,11 @@ export class DurableObjectTaskStore implements TaskStore {
    */
   async head(taskId: string, now?: number): Promise<TaskHead | undefined> {
     this.#refuseIfClosed("read a task");
-    const found = await this.#records.read(
+    return await this.#records.read(
       taskId,
       now,
       (column) => column === "head",
     );
-    return found?.head;
   }
 
   /**
@@ -160,14 +157,13 @@ export class DurableObjectTaskStore implements TaskStore {
     now?: number,
   ): Promise<TaskRecord> {
     this.#refuseIfClosed("update a task");
-    const { head, payloads } = await this.#records.change({
+    return await this.#records.change({
       taskId,
       patch,
       expectedVersion,
       now,
       whole: true,
     });
-    return joinRecord(head, payloads);
   }
 
   /**
@@ -192,14 +188,14 @@ export class DurableObjectTaskStore implements TaskStore {
     now?: number,
   ): Promise<number> {
     this.#refuseIfClosed("update a task");
-    const { head } = await this.#records.change({
+    const { version } = await this.#records.change({
       taskId,
       patch,
       expectedVersion,
       now,
       whole: false,
     });
-    return head.version;
+    return version;
   }
 
   /**
@@ -223,7 +219,8 @@ export class DurableObjectTaskStore implements TaskStore {
    * their times is set, so neither is ever late by the other. A host that wants
    * to be woken uses `getAlarm`, `setAlarm` and `deleteAlarm` of the store as
    * it would use those of `ctx.storage`, and says here what it does then. Where
-   * it throws, its time stays, and the platform rings again.
+   * it throws, or the sweep before it does, its time stays, and the platform
+   * rings again.
    *
    * A host that sets an alarm of `ctx.storage` itself is woken by then too. If
    * that is later than what the store had set, the store sweeps as late, and
@@ -271,13 +268,17 @@ export class DurableObjectTaskStore implements TaskStore {
       "read the alarm",
       (alarm) => alarm.rings(info?.scheduledTime),
     );
-    const deleted = await this.sweep();
-    if (rang.due) await this.#ring(rang.host, hostAlarm);
-    await this.#records.withAlarm("set the alarm", async (alarm, sweepAt) => {
-      const host = await alarm.host();
-      const over = rang.due && host === rang.host;
-      await alarm.reset(await sweepAt(), over ? null : host);
-    });
+    let deleted: number;
+    try {
+      deleted = await this.#records.sweep();
+    } finally {
+      // A sweep that fails is no reason to keep the host waiting.
+      if (rang.due) await this.#ring(rang, hostAlarm);
+    }
+    await this.#records.withAlarm(
+      "set the alarm",
+      async (alarm, sweepAt) => alarm.settle(await sweepAt(), rang),
+    );
     return deleted;
   }
 
@@ -291,11 +292,10 @@ export class DurableObjectTaskStore implements TaskStore {
    */
   async getAlarm(): Promise<number | null> {
     this.#refuseIfClosed("read the alarm");
-    const host = await this.#records.withAlarm(
+    return await this.#records.withAlarm(
       "read the alarm",
-      (alarm) => alarm.host(),
+      (alarm) => alarm.host(this.#ringing),
     );
-    return host === this.#ringing ? null : host;
   }
 
   /**
@@ -330,21 +330,21 @@ export class DurableObjectTaskStore implements TaskStore {
   }
 
   async #ring(
-    host: number | null,
+    rang: Ringing,
     hostAlarm: () => void | Promise<void>,
   ): Promise<void> {
-    this.#ringing = host;
+    this.#ringing = rang;
     try {
       await hostAlarm();
     } finally {
-      this.#ringing = null;
+      this.#ringing = undefined;
     }
   }
 
   async #setHostAlarm(host: number | null): Promise<void> {
     await this.#records.withAlarm(
       "set the alarm",
-      async (alarm, sweepAt) => alarm.reset(await sweepAt(), host),
+      async (alarm, sweepAt) => alarm.setHost(await sweepAt(), host),
     );
   }
 

@@ -6,6 +6,7 @@ import {
   type Columns,
   joinParts,
   partCount,
+  readEntryValue,
   splitParts,
   type TaskEntry,
 } from "./durable_object_entry.ts";
@@ -30,17 +31,11 @@ export async function readEntry(
   keys: TaskKeys,
 ): Promise<TaskEntry | undefined> {
   const found = await from.get([keys.entry]);
-  return checkFormat(keys.entry, found.get(keys.entry));
-}
-
-function checkFormat(key: string, value: unknown): TaskEntry | undefined {
-  const entry = value as TaskEntry | undefined;
-  if (entry && entry.format !== 1) {
-    throw new Error(
-      `${key} has format ${entry.format}, and this version of the library reads 1`,
-    );
+  try {
+    return readEntryValue(found.get(keys.entry));
+  } catch (error) {
+    throw new Error(`Cannot read ${keys.entry}: ${(error as Error).message}`);
   }
-  return entry;
 }
 
 /**
@@ -91,7 +86,7 @@ export function isCut(
 }
 
 /**
- * Writes a task: its entry, and the parts of what has changed.
+ * Writes the parts of what has changed in a task.
  *
  * @param txn The transaction.
  * @param keys The task's keys.
@@ -99,15 +94,14 @@ export function isCut(
  * @param after What has to be.
  * @param changes The new bytes.
  */
-export async function writeColumns(
+export async function writeParts(
   txn: DurableObjectReadWrite,
   keys: TaskKeys,
   before: Columns,
   after: Columns,
   changes: ColumnBytes,
 ): Promise<void> {
-  const entry: TaskEntry = { format: 1, columns: after };
-  const values: [string, unknown][] = [[keys.entry, entry]];
+  const values: [string, unknown][] = [];
   const surplus: string[] = [];
   for (const [column, bytes] of changes) {
     const count = partCount(after[column]);
@@ -127,12 +121,33 @@ export async function writeColumns(
   await deleteAll(txn, surplus);
 }
 
+/**
+ * Writes the entry of a task: the last step of a change. Who reads outside of
+ * a transaction sees it at once, also where a later step fails.
+ *
+ * @param txn The transaction.
+ * @param keys The task's keys.
+ * @param columns What is stored of each column.
+ */
+export async function writeEntry(
+  txn: DurableObjectReadWrite,
+  keys: TaskKeys,
+  columns: Columns,
+): Promise<void> {
+  const entry: TaskEntry = { format: 1, columns };
+  await txn.put({ [keys.entry]: entry });
+}
+
 /** What a slice of a sweep did. */
 export interface Slice {
   /** How many tasks it deleted. */
   readonly deleted: number;
   /** Where the next slice goes on; `undefined` after the last. */
   readonly after: string | undefined;
+  /** The last place in the order of expiry whose task was left, since it cannot be read; `undefined`: none was. */
+  readonly left: string | undefined;
+  /** What could not be read, and why. */
+  readonly unreadable: readonly (readonly [key: string, error: unknown])[];
 }
 
 /**
@@ -161,12 +176,21 @@ export async function deleteExpired(
   const doomed: string[] = [];
   let deleted = 0;
   let last: string | undefined;
+  let left: string | undefined;
+  const unreadable: [string, unknown][] = [];
   for (const [index, [key, expiry]] of [...found].entries()) {
     if (doomed.length > SLICE_KEYS) break;
     last = key;
     if (now < (expiry as number)) continue; // within the same millisecond
     const task = tasks[index];
-    const entry = checkFormat(task.entry, entries.get(task.entry));
+    let entry: TaskEntry | undefined;
+    try {
+      entry = readEntryValue(entries.get(task.entry));
+    } catch (error) {
+      unreadable.push([task.entry, error]);
+      left = key;
+      continue;
+    }
     doomed.push(key, task.entry);
     for (const [column, stored] of entriesOf(entry?.columns ?? {})) {
       doomed.push(...partKeys(task, column, 0, partCount(stored)));
@@ -175,7 +199,7 @@ export async function deleteExpired(
   }
   await deleteAll(txn, doomed);
   const done = found.size < SLICE_TASKS && last === [...found.keys()].at(-1);
-  return { deleted, after: done ? undefined : last };
+  return { deleted, left, unreadable, after: done ? undefined : last };
 }
 
 /** Deletes any number of keys. */

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import {
   type DurableObjectAlarmInfo,
   DurableObjectTaskStore,
+  type StoreDamage,
 } from "../../cloudflare.ts";
 import { hasErrorCode } from "../../src/errors.ts";
 import { watchStorage } from "../support/durable_object_storage.ts";
@@ -358,6 +359,103 @@ describe("the alarm of a DurableObjectTaskStore", () => {
       assert.equal(await ctx.storage.getAlarm(), next)
     );
   });
+
+  it("rings again for a host that sets the very time that rings, also after it took it away", async () => {
+    for (const takeAway of [false, true]) {
+      const object = durableObject();
+      const time = Date.now() + 20;
+      let calls = 0;
+      const done = Promise.withResolvers<void>();
+      object.onAlarm(async (ctx, info) => {
+        const store = storeIn(ctx);
+        const ringing = store.alarm(async () => {
+          if (++calls === 2) return done.resolve();
+          if (takeAway) await store.deleteAlarm();
+          await store.setAlarm(time);
+          assert.equal(await store.getAlarm(), time);
+        }, info);
+        await ringing.catch(done.reject);
+        if (calls === 1) assert.equal(await store.getAlarm(), time);
+      });
+      await object.run((ctx) => storeIn(ctx).setAlarm(time));
+      await done.promise;
+    }
+  });
+
+  it("rings again for a host that throws, also where it had set it on the platform itself and a task was created since", async () => {
+    const object = durableObject();
+    let calls = 0;
+    const done = Promise.withResolvers<void>();
+    object.onAlarm(async (ctx, info) => {
+      const store = storeIn(ctx);
+      await store.alarm(async () => {
+        if (++calls === 2) return done.resolve();
+        // The alarm is set anew for it, so the platform does not try again.
+        await store.create(aRecord("b", { ttlMs: HOUR }));
+        throw new Error("not now");
+      }, info);
+    });
+    await object.run((ctx) => ctx.storage.setAlarm(Date.now() + 20));
+    await done.promise;
+    await object.run(async (ctx) => {
+      assert.equal(await storeIn(ctx).getAlarm(), null);
+      assertNear(await ctx.storage.getAlarm(), Date.now() + HOUR + OFFSET);
+    });
+  });
+
+  it("reaches the host where the sweep fails", () =>
+    inDurableObject(async (ctx) => {
+      await storeIn(ctx).setAlarm(Date.now());
+      let fails = false;
+      const store = new DurableObjectTaskStore(
+        watchStorage(ctx.storage, ({ method }) => {
+          if (fails && method === "list") throw new Error("no list");
+        }),
+      );
+      fails = true;
+      let calls = 0;
+      await rejects(store.alarm(() => void calls++), "ERR_STORE_FAILED");
+      assert.equal(calls, 1);
+    }));
+
+  it("does not ring for records that cannot be read, and is not held up by them", () =>
+    inDurableObject(async (ctx) => {
+      const { storage } = ctx;
+      const early = storeIn(ctx);
+      for (let i = 0; i < 70; i++) {
+        await early.create(aRecord(`bad${i}`, { ttlMs: MINUTE + i }));
+      }
+      await early.create(aRecord("due", { ttlMs: 2 * MINUTE }));
+      await early.create(aRecord("next", { ttlMs: 9 * MINUTE }));
+      const entries = [...(await storage.list({})).keys()]
+        .filter((key) => /=bad\d+\/entry$/.test(key));
+      assert.equal(entries.length, 70);
+      for (const entry of entries) {
+        await storage.put({ [entry]: { format: 2 } });
+      }
+      await early.setAlarm(Date.now());
+      const damage: StoreDamage[] = [];
+      const late = new DurableObjectTaskStore(storage, {
+        now: clockFrom(CREATED_MS + 3 * MINUTE),
+        onDamage: (found) => void damage.push(found),
+      });
+      let calls = 0;
+      for (const deleted of [1, 0]) {
+        assert.equal(await late.alarm(() => void calls++), deleted);
+        assertNear(await storage.getAlarm(), Date.now() + 6 * MINUTE + OFFSET);
+      }
+      assert.equal(calls, 1);
+      assert.deepEqual(damage.map(({ key }) => key).sort(), entries.sort());
+      assert.match(damage[0].reason, /format 2, .* reads 1/);
+      // Nor for a task that comes later; but for one that has expired before.
+      await late.create(aRecord("soon", { ttlMs: 5 * MINUTE }));
+      assertNear(await storage.getAlarm(), Date.now() + 2 * MINUTE + OFFSET);
+      await late.create(aRecord("gone", { ttlMs: 1_000 }));
+      assertNear(await storage.getAlarm(), Date.now());
+      assert.equal(await late.alarm(), 1);
+      assertNear(await storage.getAlarm(), Date.now() + 2 * MINUTE + OFFSET);
+      assert.equal(damage.length, 70);
+    }));
 
   it("may be lost: reads are right without it, and the next task brings it back", () =>
     inDurableObject(async (ctx) => {

@@ -5,6 +5,7 @@ import {
   type DurableObjectStorageBinding,
   DurableObjectTaskStore,
   type DurableObjectTaskStoreOptions,
+  type StoreDamage,
 } from "../../cloudflare.ts";
 import { PART_BYTES } from "../../src/cloudflare/durable_object_entry.ts";
 import { hasErrorCode, type TaskErrorCode } from "../../src/errors.ts";
@@ -392,7 +393,7 @@ describe("DurableObjectTaskStore", () => {
       assert.deepEqual(await storage.get(["z"]), new Map([["z", 1]]));
     }));
 
-  it("says so when what is stored is damaged, or of a later version", () =>
+  it("says so when parts of what is stored are missing", () =>
     inDurableObject(async ({ storage }) => {
       const store = new DurableObjectTaskStore(storage);
       await store.create(aRecord("a", { result: { r: text(250_000) } }));
@@ -414,13 +415,120 @@ describe("DurableObjectTaskStore", () => {
         .filter((key) => key.endsWith("=c/entry"));
       await storage.delete([gone]);
       assert.equal(await store.sweep(CREATED_MS + 40), 1); // the other is not held up
-      const entry = keys.find((key) => key.endsWith("=b/entry"))!;
-      await storage.put({ [entry]: { format: 2 } });
-      await assert.rejects(store.get("b"), (error: Error) => {
-        assert.ok(hasErrorCode(error, "ERR_STORE_FAILED"));
-        assert.match(String(error.cause), /format 2, .* reads 1/);
-        return true;
+    }));
+
+  it("answers with a typed error for what it cannot read, leaves it, and sweeps the others", () =>
+    inDurableObject(async ({ storage }) => {
+      const head = (value: unknown) => ({
+        format: 1,
+        columns: { head: new TextEncoder().encode(JSON.stringify(value)) },
       });
+      const bytes = new Uint8Array([123, 34, 255, 34]);
+      const wrong: readonly [unknown, RegExp, sweepable?: boolean][] = [
+        [{ format: 2 }, /format 2, and this version of the library reads 1/],
+        [{ format: "1", columns: {} }, /no entry of a task/],
+        [{ format: 1 }, /no entry of a task/],
+        [{ format: 1, columns: {} }, /no entry of a task/],
+        [{ format: 1, columns: { head: "{}" } }, /no entry of a task/],
+        [{ format: 1, columns: { head: 1e15 } }, /no entry of a task/],
+        [{ format: 1, columns: { head: -1 } }, /no entry of a task/],
+        ["text", /no entry of a task/],
+        [null, /no entry of a task/],
+        [head(null), /no record/, true],
+        [head({ ...aRecord("a"), version: "1" }), /no record/, true],
+        [head({ ...aRecord("a"), createdAt: 5 }), /no record/, true],
+        [{ format: 1, columns: { head: bytes } }, /./, true],
+      ];
+      const damage: StoreDamage[] = [];
+      const store = new DurableObjectTaskStore(storage, {
+        alarm: false,
+        onDamage(found) {
+          damage.push(found);
+          throw new Error("nobody listens");
+        },
+      });
+      let left = 0;
+      for (const [value, message, sweepable] of wrong) {
+        await store.create(aRecord("bad", { ttlMs: 10 }));
+        await store.create(aRecord("good", { ttlMs: 20 }));
+        const [entry] = (await keysIn(storage))
+          .filter((key) => key.endsWith("=bad/entry"));
+        await storage.put({ [entry]: value });
+        for (
+          const call of [
+            () => store.get("bad", CREATED_MS),
+            () => store.head("bad", CREATED_MS),
+            () => store.update("bad", {}, 1, CREATED_MS),
+            () => store.commit("bad", {}, 1, CREATED_MS),
+          ]
+        ) {
+          await assert.rejects(call, (error: Error) => {
+            assert.ok(hasErrorCode(error, "ERR_STORE_FAILED"), String(error));
+            assert.match(String(error.cause), message);
+            return true;
+          });
+        }
+        const swept = sweepable ? 2 : 1;
+        assert.equal(await store.sweep(CREATED_MS + 20), swept);
+        if (!sweepable) left = 1;
+        assert.equal(await store.sweep(CREATED_MS + 20), 0);
+        assert.deepEqual(damage.map(({ key }) => key), left ? [entry] : []);
+        assert.equal((await storage.get([entry])).size, sweepable ? 0 : 1);
+        await storage.delete([entry]);
+        await store.sweep(CREATED_MS + 20);
+      }
+    }));
+
+  it("update() refuses before it writes where a field that stays is damaged, and commit() passes it by", () =>
+    inDurableObject(async ({ storage }) => {
+      const store = new DurableObjectTaskStore(storage);
+      await store.create(aRecord("a", { result: {}, error: undefined }));
+      const [entry] = (await keysIn(storage))
+        .filter((key) => key.endsWith("=a/entry"));
+      const value = (await storage.get([entry])).get(entry) as {
+        columns: object;
+      };
+      const result = new Uint8Array([123]);
+      await storage.put({
+        [entry]: { ...value, columns: { ...value.columns, result } },
+      });
+      await rejects(store.get("a"), "ERR_STORE_FAILED");
+      await rejects(
+        store.update("a", { statusMessage: "x" }, 1),
+        "ERR_STORE_FAILED",
+      );
+      assert.equal((await store.head("a"))?.version, 1);
+      assert.equal(await store.commit("a", { statusMessage: "y" }, 1), 2);
+      assert.equal(await store.commit("a", { result: undefined }, 2), 3);
+      assert.equal((await store.get("a"))?.statusMessage, "y");
+    }));
+
+  it("get() in the middle of a write that then fails never shows it", () =>
+    inDurableObject(async ({ storage }) => {
+      const sound = new DurableObjectTaskStore(storage, { alarm: false });
+      const before = aRecord("a", { ttlMs: 60_000, result: { r: "old" } });
+      await sound.create(before);
+      const patch = aPatch({
+        result: { r: text(200_000) },
+        statusMessage: "new",
+        ttlMs: 90_000,
+      });
+      for (let failAt = 1, done = false; !done; failAt++) {
+        let steps = 0;
+        const seen: unknown[] = [];
+        const store = new DurableObjectTaskStore(
+          watchStorage(storage, async ({ method }) => {
+            if (method === "transaction" || ++steps !== failAt) return;
+            seen.push(await sound.head("a", CREATED_MS));
+            throw new Error("no");
+          }),
+        );
+        const { result: _, ...head } = before;
+        const made = store.update("a", patch, 1, CREATED_MS);
+        await made.then(() => done = true, () => {
+          assert.deepEqual(seen, [head]);
+        });
+      }
     }));
 
   it("refuses what is no storage, and options that are none", () =>
@@ -443,6 +551,7 @@ describe("DurableObjectTaskStore", () => {
         [{ maxRecordBytes: 0 }, /^Cannot use maxRecordBytes: the value is 0, /],
         [{ maxRecordBytes: 65_535 }, /, 65536 to 16777216 is needed$/],
         [{ maxRecordBytes: 2 ** 24 + 1 }, /, 65536 to 16777216 is needed$/],
+        [{ onDamage: 5 }, /^Cannot use onDamage: the value is 5, a function/],
         [{ now: 5 }, /^Cannot use now: the value is 5, a function is needed$/],
       ];
       for (const [options, message] of wrong) {

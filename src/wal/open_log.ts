@@ -1,13 +1,13 @@
 /** Reads a directory when it is opened. */
 
-import { Buffer } from "node:buffer";
 import { join } from "node:path";
 import { Damage, type Damages } from "./damage.ts";
 import type { Disk, DiskFile } from "./disk.ts";
-import { type FoundLog, writeAll } from "./log.ts";
+import type { FoundLog } from "./log.ts";
 import { LEAST_ENTRY_BYTES } from "./frame.ts";
 import { Replay } from "./replay.ts";
 import type { Reader } from "./reader.ts";
+import { rewrite } from "./rewrite.ts";
 import { type DamageItem, SegmentScan, writtenSize } from "./scan.ts";
 import {
   checkHeader,
@@ -16,9 +16,6 @@ import {
   segmentName,
 } from "./segment.ts";
 import type { TaskState } from "./task_state.ts";
-
-/** How much is written again at a time. */
-const REWRITE_BYTES = 1024 * 1024;
 
 /** What a directory holds. */
 export interface OpenedLog {
@@ -76,7 +73,10 @@ export async function readLog(
       } else {
         if (file.size() > end) file.truncate(end);
         segment.size = end;
-        await rewrite(file, end);
+        // What is served from now on is not lost any more, and what was cut does
+        // not come back: a process that was killed may have left it unflushed.
+        await rewrite(file, 0, end);
+        await file.sync();
         isLastOpen = damages.all.length === known;
       }
     } finally {
@@ -98,24 +98,6 @@ export async function readLog(
     },
     states: replay.states,
   };
-}
-
-/**
- * What is served from now on is not lost any more, and what was cut does not come
- * back: a process that was killed may have left it unflushed. Where a flush has
- * failed, the system may show bytes that the disk does not have, and flushes them
- * no more, unless they are written again.
- */
-async function rewrite(file: DiskFile, size: number): Promise<void> {
-  const buffer = Buffer.allocUnsafe(Math.min(size, REWRITE_BYTES));
-  for (let at = 0; at < size;) {
-    const into = buffer.subarray(0, Math.min(buffer.length, size - at));
-    const read = await file.read(into, at);
-    if (read < into.length) throw new Error(`the file ends before ${size}`);
-    writeAll(file, into, at);
-    at += read;
-  }
-  await file.sync();
 }
 
 /** @returns Where its entries end. */

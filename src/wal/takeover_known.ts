@@ -15,6 +15,7 @@ import { join } from "node:path";
 import type { TaskRecord } from "../model/record.ts";
 import type { Disk, DiskFile } from "./disk.ts";
 import { writeAll } from "./log.ts";
+import { rewrite } from "./rewrite.ts";
 import { readLines } from "./takeover_lines.ts";
 
 /** The file. */
@@ -37,8 +38,10 @@ export function digestOf(record: TaskRecord): string {
 
 /** The states that were taken over. */
 export class KnownStates {
-  readonly #path: string;
+  readonly #dir: string;
   readonly #disk: Disk;
+  /** Whether the file's name is on the disk itself, and all that was found in it. */
+  #isSafe = false;
   #open: DiskFile | undefined;
   /** Up to where the lines are of what was taken. */
   #settledEnd: number;
@@ -55,14 +58,14 @@ export class KnownStates {
    * @param settledEnd Up to where the lines are of what was taken.
    */
   constructor(dir: string, disk: Disk, settledEnd: number) {
-    this.#path = join(dir, KNOWN_FILE);
+    this.#dir = dir;
     this.#disk = disk;
     this.#settledEnd = settledEnd;
   }
 
   /** The file, made if it is missing. */
   get #file(): DiskFile {
-    return this.#open ??= this.#disk.open(this.#path);
+    return this.#open ??= this.#disk.open(join(this.#dir, KNOWN_FILE));
   }
 
   /** Bytes of all whole lines. */
@@ -131,10 +134,13 @@ export class KnownStates {
       ).join(""),
     );
     const file = this.#file;
+    if (!this.#isSafe) await rewrite(file, this.#settledEnd, this.#end);
     writeAll(file, bytes, this.#end);
     // What an attempt that was cut short has left behind it.
     file.truncate(this.#end + bytes.length);
     await file.sync();
+    if (!this.#isSafe) await this.#disk.syncDir(this.#dir);
+    this.#isSafe = true;
     this.#end += bytes.length;
     states.forEach((digest, taskId) => this.#mayBe(taskId, digest));
   }

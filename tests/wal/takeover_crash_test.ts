@@ -10,7 +10,9 @@ import type { TaskRecord } from "../../mod.ts";
 import { hasErrorCode } from "../../src/errors.ts";
 import { resolveWalOptions } from "../../src/wal/options.ts";
 import { LogTaskStore } from "../../src/wal/store.ts";
+import { openLogStore } from "../support/log_store.ts";
 import { aRecord, CREATED_MS } from "../support/records.ts";
+import { rejects } from "../support/rejects.ts";
 import { describe, it } from "../support/runner.ts";
 import { withTempDir } from "../support/wal_dir.ts";
 import { SimDisk } from "../support/wal_proof/sim_disk.ts";
@@ -244,7 +246,71 @@ class Run {
   }
 }
 
+/**
+ * Takes a log over that grows while it is read, and crashes at each call from then on.
+ *
+ * @param hasFailed Whether an opening before it could not flush what it noted.
+ * @returns How many images were compared.
+ */
+async function growWhileRead(
+  dir: string,
+  fsync: boolean,
+  hasFailed: boolean,
+): Promise<number> {
+  const path = join(dir, "wal.jsonl");
+  const first = put(1, aRecord("a", { version: 0 }));
+  const last = aRecord("a", { version: 1, statusMessage: "last" });
+  const disk = new SimDisk(new Map([[path, bytesOf(first)]]));
+  const old = disk.beside().open(path);
+  const session = disk.session();
+  const open = (on = session) => openLogStore(dir, 1_200, { fsync }, on);
+  if (hasFailed) {
+    disk.meter.fault = ({ kind, path }) =>
+      kind === "sync" && path.endsWith("takeover.known")
+        ? { throws: "EIO" }
+        : undefined;
+    await rejects(open(), "ERR_STORE_FAILED");
+    disk.meter.fault = () => undefined;
+  }
+  const snapshots: [label: string, snapshot: Snapshot][] = [];
+  let growth: "none" | "under way" | "flushed" = "none";
+  disk.meter.moment = (call, when) => {
+    const isRead = call.kind === "read" && call.path.endsWith(".taken");
+    if (isRead && growth === "none") {
+      growth = "under way";
+      old.write(bytesOf(put(2, last)), bytesOf(first).length);
+      old.syncNow();
+      growth = "flushed";
+    } else if (growth === "flushed" && when === "after") {
+      const label = `${when} call ${call.number} (${call.kind})`;
+      snapshots.push([label, disk.snapshot(false)]);
+    }
+  };
+  await (await open()).close();
+  let images = 0;
+  for (const [label, snapshot] of snapshots) {
+    for (const image of imagesOf(snapshot)) {
+      images++;
+      const store = await open(new SimDisk(image.files).session());
+      const record = await store.get("a");
+      await store.close();
+      assert.equal(textOf(record), textOf(last), `${label}, ${image.label}`);
+    }
+  }
+  return images;
+}
+
 describe("WalTaskStore cut short in a takeover", () => {
+  for (const fsync of [false, true]) {
+    for (const hasFailed of [false, true]) {
+      it(`has the last state of a log that has grown while it was read, with fsync ${fsync}, after a failed flush ${hasFailed}`, () =>
+        withTempDir(async (dir) => {
+          const images = await growWhileRead(dir, fsync, hasFailed);
+          assert.ok(images > 30, `${images} images`);
+        }));
+    }
+  }
+
   for (const fsync of [false, true]) {
     it(`loses nothing of either side, at any call, with fsync ${fsync}`, () =>
       withTempDir(async (dir) => {

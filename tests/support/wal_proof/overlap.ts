@@ -11,6 +11,7 @@ import type { SimCall, SimFault } from "./calls.ts";
 import { ABSENT, type Expected, headOf, parse, textOf } from "./model.ts";
 import { Arrivals, type OwnDisk, ownDisk } from "./overlap_disk.ts";
 import { Attempt, Histories, versionOf } from "./overlap_history.ts";
+import { OldProcess } from "./overlap_old.ts";
 import {
   type Heard,
   type ProofOptions,
@@ -133,6 +134,9 @@ class Overlap {
   readonly #compactEvery: number | null;
   /** One call in so many meets a fault; 0: none does. */
   readonly #faultEvery: number;
+  /** What the directory was made by, in some of the runs. */
+  readonly #old: OldProcess | undefined;
+  #isOldWriting = false;
   #process;
   #current!: Opened;
   readonly #opened: Opened[] = [];
@@ -158,6 +162,12 @@ class Overlap {
     this.#faultEvery = [0, 0, 25, 80, 200][random(5)];
     this.#process = this.#sim.session();
     const { meter } = this.#sim;
+    if (random(3) === 0) {
+      this.#process.makeDir(options.dir);
+      this.#old = new OldProcess(this.#sim.beside(), options.dir);
+      this.#appendOld();
+      this.#sim.settle();
+    }
     meter.arrival = this.#arrivals.wait;
     meter.fault = (call) => this.#fault(call);
     const every = 1 + random(60);
@@ -168,7 +178,7 @@ class Overlap {
       this.#moments.push({
         label: `crash just ${when} call ${call.number} (${call.kind})`,
         snapshot: this.#sim.snapshot(when === "after" && call.kind === "write"),
-        expected: this.histories.expected(),
+        expected: this.#expected(),
       });
     };
   }
@@ -222,6 +232,12 @@ class Overlap {
         }
       }
     }
+  }
+
+  #expected(): Expected {
+    const { version, tasks } = this.histories.expected();
+    const old = this.#old?.allowed() ?? [];
+    return { version, tasks: new Map([...tasks, ...old]) };
   }
 
   #violation(what: string): void {
@@ -289,6 +305,10 @@ class Overlap {
     const opened = this.#current;
     const taskId = this.#taskIds[random(this.#taskIds.length)];
     if (opened.isBroken && random(3) === 0) return this.#reopen();
+    if (this.#old && random(8) === 0) {
+      if (random(2)) this.#appendOld();
+      return this.#readOld(this.#old, opened);
+    }
     const dice = random(100);
     if (dice < 18) return this.#create(taskId, opened);
     if (dice < 55) return this.#update(taskId, opened);
@@ -496,6 +516,30 @@ class Overlap {
     }
   }
 
+  #appendOld(): void {
+    const old = this.#old!;
+    const taskId = old.taskIds[this.#random(old.taskIds.length)];
+    this.#isOldWriting = true;
+    old.append(taskId, `old ${++this.#serial}`);
+    this.#isOldWriting = false;
+  }
+
+  /** @param least The place of the oldest state that may be found; by default any that was found before. */
+  async #readOld(
+    old: OldProcess,
+    opened: Opened,
+    taskId = old.taskIds[this.#random(old.taskIds.length)],
+    least = old.seen(taskId),
+  ): Promise<void> {
+    try {
+      const record = await opened.store.get(taskId, CREATED_MS);
+      const wrong = old.judge(taskId, record, least);
+      if (wrong && !opened.isDead) this.#violation(wrong);
+    } catch (error) {
+      this.#unexpected(`a read of ${taskId}`, error, opened);
+    }
+  }
+
   /** What a store says of itself is so. */
   async #look(opened: Opened): Promise<void> {
     try {
@@ -520,9 +564,13 @@ class Overlap {
       return;
     }
     for (const taskId of this.#taskIds) await this.#read(taskId, opened, true);
-    const there =
-      this.#taskIds.filter((taskId) => !histories.last(taskId).has(ABSENT))
-        .length;
+    const isThere = (taskId: string) => !histories.last(taskId).has(ABSENT);
+    let there = this.#taskIds.filter(isThere).length;
+    for (const taskId of this.#old?.taskIds ?? []) {
+      const place = this.#old!.place(taskId);
+      await this.#readOld(this.#old!, opened, taskId, place);
+      if (place > 0) there++;
+    }
     const { store } = opened;
     if (this.#random(2)) await store.compact();
     const health = await store.health();
@@ -568,6 +616,7 @@ class Overlap {
   #fault(call: SimCall): SimFault | undefined {
     const random = this.#random;
     if (this.#faultEvery === 0 || this.#faultsLeft < 0) return undefined;
+    if (this.#isOldWriting) return undefined;
     if (this.#faultsLeft === 0) {
       if (random(this.#faultEvery) > 0) return undefined;
       this.#faultsLeft = [1, 1, 2, 12][random(4)];

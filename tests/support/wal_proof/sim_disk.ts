@@ -125,8 +125,16 @@ export class SimDisk {
   session(): Disk {
     this.kill();
     for (const inode of this.#names.values()) retryLost(inode);
-    const session: Session = { alive: true, openFiles: 0 };
-    this.#session = session;
+    this.#session = { alive: true, openFiles: 0 };
+    return this.#diskOf(this.#session);
+  }
+
+  /** Begins a process beside the one that uses the disk. It is not killed with it. */
+  beside(): Disk {
+    return this.#diskOf({ alive: true, openFiles: 0 });
+  }
+
+  #diskOf(session: Session): Disk {
     const alive = () => {
       if (!session.alive) throw new Error("the process is dead");
     };

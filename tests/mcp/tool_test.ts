@@ -16,6 +16,7 @@ import {
   type TaskRecord,
 } from "../../mod.ts";
 import {
+  ANONYMOUS_OWNER,
   attachTasks,
   ownerOf,
   type TaskToolContext,
@@ -23,6 +24,7 @@ import {
 } from "../../mcp.ts";
 import { DECLARED, send, sendLegacy } from "../support/mcp_frames.ts";
 import { type McpHost, reaches, startHost } from "../support/mcp_host.ts";
+import { connectStdio } from "../support/mcp_listen_stdio.ts";
 import { howMany, registerTools } from "../support/mcp_tools.ts";
 import { describe, it } from "../support/runner.ts";
 
@@ -218,6 +220,54 @@ describe("a tool called by a client that declares the extension", () => {
       { type: "text", text: "in spite of it" },
     ]);
     await host.close();
+  });
+
+  it("goes on when its call is cancelled by a notification, before the answer and after it", async () => {
+    const creating = Promise.withResolvers<void>();
+    const create = Promise.withResolvers<void>();
+    class SlowStore extends MemoryTaskStore {
+      override async create(record: TaskRecord): Promise<void> {
+        creating.resolve();
+        await create.promise;
+        await super.create(record);
+      }
+    }
+    const handles: TaskHandle[] = [];
+    const release = Promise.withResolvers<void>();
+    const both = Promise.withResolvers<void>();
+    const connection = connectStdio({}, new SlowStore(), ({ registerTool }) => {
+      registerTool("tool", {}, async (_args, task) => {
+        if (handles.push(task) === 2) both.resolve();
+        await release.promise;
+        return { content: [{ type: "text", text: "all the same" }] };
+      });
+    });
+    const call = { name: "tool", arguments: {} };
+    connection.request("early", "tools/call", call);
+    await creating.promise;
+    connection.cancel("early");
+    connection.request("late", "tools/call", call);
+    create.resolve();
+    const answer = await connection.next();
+    assert.equal(answer.id, "late");
+    connection.cancel("late");
+    await both.promise;
+    // What follows on the connection comes after the notification.
+    connection.request("after", "tasks/get", {
+      taskId: answer.result.taskId,
+    });
+    assert.equal((await connection.next()).result.status, "working");
+    release.resolve();
+    for (const { taskId, signal } of handles) {
+      assert.equal(signal.aborted, false);
+      const access = { owner: ANONYMOUS_OWNER };
+      while (
+        (await connection.tasks.getTask(taskId, access)).status === "working"
+      ) await new Promise((resolve) => setTimeout(resolve, 5));
+      const task = await connection.tasks.getTask(taskId, access);
+      assert.equal(task.status, "completed");
+    }
+    await connection.end();
   });
 
   it("sends no notification for the call, even with a progress token", async () => {

@@ -8,6 +8,7 @@ import {
 } from "@modelcontextprotocol/server/stdio";
 import {
   attachTasks,
+  type McpTasks,
   type TaskNotificationsOptions,
   withStdioTaskNotifications,
 } from "../../mcp.ts";
@@ -62,11 +63,13 @@ export interface StdioConnection {
  *
  * @param notifications The options of the notifications.
  * @param store The store; by default one in memory.
+ * @param registerTools Registers the tools of the server; by default there is none.
  * @returns The connection.
  */
 export function connectStdio(
   notifications: TaskNotificationsOptions = {},
   store: TaskStore = new MemoryTaskStore(),
+  registerTools: (tools: McpTasks<McpServer>) => void = () => {},
 ): StdioConnection {
   const tasks = new TaskLifecycle({ store, sweepIntervalMs: null });
   const listeners = countListeners(tasks);
@@ -80,7 +83,7 @@ export function connectStdio(
       { name: "listen-stdio", version: "2.1.0" },
       { capabilities: { tools: { listChanged: true } } },
     );
-    attachTasks(server, tasks);
+    registerTools(attachTasks(server, tasks));
     return server;
   }, {
     transport: withStdioTaskNotifications(

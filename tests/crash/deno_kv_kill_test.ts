@@ -10,7 +10,7 @@ import { historyOf } from "../support/wal_history.ts";
 const CHILD = new URL("../support/deno_kv_child.ts", import.meta.url);
 const KILLS = runtime === "deno" ? 10 : 4;
 /** Kills are added until one comes between parts and their record. */
-const MOST_KILLS = 60;
+const MOST_KILLS = 150;
 
 /** What is known of a task from outside: 0 stands for its deletion. */
 interface Known {

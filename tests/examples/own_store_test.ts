@@ -15,6 +15,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
+import { memoryTmpdir } from "../../tools/test/temporary.ts";
 import { describe, it, runtime } from "../support/runner.ts";
 
 const ROOT = new URL("../../", import.meta.url);
@@ -60,7 +61,8 @@ async function run(folder: string, ...args: string[]) {
   const { NODE_TEST_CONTEXT: _, TEST_FILES_SEEN: __, ...env } = process.env;
   const child = spawn(process.execPath, args, {
     cwd: folder,
-    env: { ...env, NO_COLOR: "1" },
+    // The store flushes each write; the kit makes thousands.
+    env: { ...env, NO_COLOR: "1", TMPDIR: memoryTmpdir() },
     stdio: ["ignore", "pipe", "pipe"],
   });
   const [stdout, stderr, code] = await Promise.all([

@@ -1,9 +1,11 @@
 /** Deno KV on every runtime: Deno's own on Deno, `@deno/kv` on Node and Bun. */
 
+import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import type { DenoKv } from "../../deno_kv.ts";
+import { memoryTmpdir } from "../../tools/test/temporary.ts";
 import { runtime } from "./runner.ts";
-import { makeTempDir, removeDir } from "./wal_dir.ts";
+import { removeDir } from "./wal_dir.ts";
 
 /** A database that the tests may close. */
 export type TestKv = DenoKv & Disposable & { close(): void };
@@ -46,7 +48,7 @@ export interface KvFile {
  * @returns The place.
  */
 export function makeKvFile(): KvFile {
-  const folder = makeTempDir();
+  const folder = mkdtempSync(join(memoryTmpdir(), "durable-tasks-"));
   const path = join(folder, "kv.db");
   const handles: TestKv[] = [];
   return {

@@ -13,7 +13,7 @@ import {
   parseWorkerdLine,
 } from "./report.ts";
 import { programOf, testArguments } from "./runtimes.ts";
-import { removeFolder, temporaryFolder } from "./temporary.ts";
+import { memoryTmpdir, removeFolder, temporaryFolder } from "./temporary.ts";
 import { workerdCommands } from "./workerd.ts";
 
 /** How to run the suite on a runtime. */
@@ -151,7 +151,10 @@ export async function runSuite(
   runtime: RuntimeName,
   options: SuiteOptions,
 ): Promise<SuiteResult> {
-  const folder = temporaryFolder(`suite-${runtime}-`);
+  // In workerd's are the databases of its objects.
+  const folder = runtime === "workerd"
+    ? temporaryFolder("suite-workerd-", memoryTmpdir())
+    : temporaryFolder(`suite-${runtime}-`);
   const problems: string[] = [];
   let failures: Case[] = [];
   let counts = NONE;

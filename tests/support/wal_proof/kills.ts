@@ -71,11 +71,9 @@ export async function killProcesses(options: KillOptions): Promise<KillReport> {
       args: ["run", log, `${fsync}`, `run${kill}`],
       command,
     });
-    const about = await untilRandomMoment(
-      child,
-      random,
-      fsync ? 300 : 1_500,
-    );
+    const about = kill % 5 === 2
+      ? await untilDeletion(child)
+      : await untilRandomMoment(child, random, fsync ? 300 : 1_500);
     const { signal } = await child.kill();
     if (signal !== "SIGKILL") {
       report.violations.push(`the child ended by itself: ${child.stderr()}`);
@@ -89,6 +87,12 @@ export async function killProcesses(options: KillOptions): Promise<KillReport> {
     }
   }
   return report;
+}
+
+/** One of five is left to come as far as a deletion, however slow the machine is. */
+async function untilDeletion(child: Child): Promise<string> {
+  const line = await child.line((line) => /^acknowledged .* 0$/.test(line));
+  return `after "${line}"`;
 }
 
 /** Every fourth is killed at its opening, the others after some operations or some time. */

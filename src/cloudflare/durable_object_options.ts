@@ -9,6 +9,7 @@ import {
   DEFAULT_MAX_ENTRY_BYTES,
   unusable,
 } from "../model/limits.ts";
+import { checkOptions, type NamesOf } from "../model/option_names.ts";
 import type { StoreDamage } from "../store/damage.ts";
 import type { DurableObjectStorageBinding } from "./shape.ts";
 
@@ -64,6 +65,14 @@ export interface DurableObjectTaskStoreOptions {
   readonly onDamage?: (damage: StoreDamage) => void;
 }
 
+const NAMES: NamesOf<DurableObjectTaskStoreOptions> = {
+  prefix: true,
+  alarm: true,
+  maxRecordBytes: true,
+  now: true,
+  onDamage: true,
+};
+
 /** All options, checked. */
 export type ResolvedDurableObjectOptions = Required<
   DurableObjectTaskStoreOptions
@@ -79,6 +88,7 @@ export type ResolvedDurableObjectOptions = Required<
 export function resolveDurableObjectOptions(
   options: DurableObjectTaskStoreOptions,
 ): ResolvedDurableObjectOptions {
+  checkOptions("make a DurableObjectTaskStore", options, NAMES);
   const {
     prefix = DEFAULT_PREFIX,
     alarm = true,

@@ -9,6 +9,7 @@ import {
   DEFAULT_MAX_ENTRY_BYTES,
   unusable,
 } from "../model/limits.ts";
+import { checkOptions, type NamesOf } from "../model/option_names.ts";
 import type { WorkersKvBinding } from "./workers_kv_shape.ts";
 
 const DEFAULT_PREFIX = "mcp-durable-tasks/";
@@ -60,6 +61,14 @@ export interface WorkersKvTaskStoreOptions {
   readonly now?: () => number;
 }
 
+const NAMES: NamesOf<WorkersKvTaskStoreOptions> = {
+  acceptEventualStore: true,
+  prefix: true,
+  maxRecordBytes: true,
+  minWriteIntervalMs: true,
+  now: true,
+};
+
 /** All options, checked. */
 export type ResolvedWorkersKvOptions = Omit<
   Required<WorkersKvTaskStoreOptions>,
@@ -83,6 +92,7 @@ export function resolveWorkersKvOptions(
     minWriteIntervalMs = DEFAULT_WRITE_INTERVAL_MS,
     now = Date.now,
   } = given;
+  checkOptions("make a WorkersKvTaskStore", given, NAMES);
   if (given.acceptEventualStore !== true) {
     throw new InvalidArgumentError(
       `Cannot use Workers KV: acceptEventualStore is ${

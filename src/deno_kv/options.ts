@@ -10,6 +10,7 @@ import {
   DEFAULT_MAX_ENTRY_BYTES,
   unusable,
 } from "../model/limits.ts";
+import { checkOptions, type NamesOf } from "../model/option_names.ts";
 import {
   LARGEST_RECORD_BYTES,
   MAX_PREFIX_BYTES,
@@ -64,6 +65,14 @@ export interface DenoKvTaskStoreOptions {
   readonly now?: () => number;
 }
 
+const NAMES: NamesOf<DenoKvTaskStoreOptions> = {
+  prefix: true,
+  maxRecordBytes: true,
+  durable: true,
+  busyTimeoutMs: true,
+  now: true,
+};
+
 /** All options, checked. */
 export type ResolvedDenoKvOptions = Readonly<Required<DenoKvTaskStoreOptions>>;
 
@@ -77,13 +86,14 @@ export type ResolvedDenoKvOptions = Readonly<Required<DenoKvTaskStoreOptions>>;
 export function resolveDenoKvOptions(
   options: DenoKvTaskStoreOptions,
 ): ResolvedDenoKvOptions {
+  checkOptions("make a DenoKvTaskStore", options, NAMES);
   const {
     prefix = DEFAULT_PREFIX,
     maxRecordBytes = DEFAULT_MAX_ENTRY_BYTES,
     durable = true,
     busyTimeoutMs = DEFAULT_BUSY_TIMEOUT_MS,
     now = Date.now,
-  } = options ?? {};
+  } = options;
   checkPositiveInteger("maxRecordBytes", maxRecordBytes);
   if (
     maxRecordBytes < MAX_VALUE_BYTES || maxRecordBytes > LARGEST_RECORD_BYTES

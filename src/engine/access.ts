@@ -1,6 +1,7 @@
 /** Who may see a task (rule I16). */
 
 import { InvalidArgumentError, show, TaskNotFoundError } from "../errors.ts";
+import { checkOptions, type NamesOf } from "../model/option_names.ts";
 import type { TaskHead } from "../model/record.ts";
 
 /** In whose name a client's request is answered. */
@@ -12,6 +13,9 @@ export interface TaskAccess {
   readonly owner?: string;
 }
 
+/** A misspelt owner would be none at all, and that is a caller too. */
+const NAMES: NamesOf<TaskAccess> = { owner: true };
+
 /**
  * Checks an access argument.
  *
@@ -21,13 +25,7 @@ export interface TaskAccess {
  */
 export function ownerOf(access: TaskAccess | undefined): string | undefined {
   if (access === undefined) return undefined;
-  if (typeof access !== "object" || access === null) {
-    throw new InvalidArgumentError(
-      `Cannot use access: the value is ${
-        show(access)
-      }, an object such as { owner } is needed`,
-    );
-  }
+  checkOptions("use access", access, NAMES);
   const { owner } = access;
   if (owner !== undefined && typeof owner !== "string") {
     throw new InvalidArgumentError(

@@ -13,8 +13,14 @@ import {
   checkTtl,
   type TaskLimits,
 } from "../model/limits.ts";
+import { checkOptions, type NamesOf } from "../model/option_names.ts";
 import type { TaskPatch } from "../model/record.ts";
 import type { ProgressPatch } from "./handle.ts";
+
+const PROGRESS_NAMES: NamesOf<ProgressPatch> = {
+  pollIntervalMs: true,
+  ttlMs: true,
+};
 
 /**
  * Checks a status message.
@@ -53,13 +59,7 @@ export function parseProgress(
   limits: TaskLimits,
 ): TaskPatch {
   const message = checkStatusMessage(statusMessage, limits);
-  if (typeof patch !== "object" || patch === null) {
-    throw new InvalidArgumentError(
-      `Cannot report progress: the patch is ${
-        show(patch)
-      }, an object such as { ttlMs } is needed`,
-    );
-  }
+  checkOptions("report progress", patch, PROGRESS_NAMES);
   const { pollIntervalMs, ttlMs } = patch;
   return {
     statusMessage: message,

@@ -21,6 +21,7 @@ import {
   checkTtl,
   type TaskLimits,
 } from "../model/limits.ts";
+import { checkOptions, type NamesOf } from "../model/option_names.ts";
 import type { TaskRecord } from "../model/record.ts";
 import { isTerminalStatus } from "../model/status.ts";
 import {
@@ -89,6 +90,14 @@ export interface CreateTaskInit {
   readonly method?: string;
 }
 
+const INIT_NAMES: NamesOf<CreateTaskInit> = {
+  ttlMs: true,
+  pollIntervalMs: true,
+  statusMessage: true,
+  owner: true,
+  method: true,
+};
+
 /** The options of {@linkcode TaskLifecycle.close}. */
 export interface CloseOptions {
   /**
@@ -98,6 +107,10 @@ export interface CloseOptions {
    */
   readonly graceMs?: number;
 }
+
+const CLOSE_NAMES: NamesOf<CloseOptions> = { graceMs: true };
+
+const LISTEN_NAMES: NamesOf<ListenOptions> = { onEnd: true };
 
 /**
  * The tasks of a server: a state engine over a {@linkcode TaskStore}, without
@@ -459,7 +472,8 @@ export class TaskLifecycle {
         }, a function is needed`,
       );
     }
-    const { onEnd } = options ?? {};
+    checkOptions("listen to a task", options, LISTEN_NAMES);
+    const { onEnd } = options;
     if (onEnd !== undefined && typeof onEnd !== "function") {
       throw new InvalidArgumentError(
         `Cannot listen to a task: onEnd is ${
@@ -482,13 +496,7 @@ export class TaskLifecycle {
    */
   // deno-lint-ignore require-await -- a refusal has to be a rejection
   async close(options: CloseOptions = {}): Promise<void> {
-    if (typeof options !== "object" || options === null) {
-      throw new InvalidArgumentError(
-        `Cannot close: the argument is ${
-          show(options)
-        }, an object such as { graceMs } is needed`,
-      );
-    }
+    checkOptions("close", options, CLOSE_NAMES);
     const { graceMs = 5_000 } = options;
     if (typeof graceMs !== "number" || !(graceMs >= 0)) {
       throw new InvalidArgumentError(
@@ -522,13 +530,7 @@ export class TaskLifecycle {
   }
 
   #newRecord(init: CreateTaskInit): TaskRecord {
-    if (typeof init !== "object" || init === null) {
-      throw new InvalidArgumentError(
-        `Cannot create a task: the argument is ${
-          show(init)
-        }, an object such as { ttlMs } is needed`,
-      );
-    }
+    checkOptions("create a task", init, INIT_NAMES);
     const { limits, defaultTtlMs, defaultPollIntervalMs } = this.#options;
     const { ttlMs = defaultTtlMs, pollIntervalMs = defaultPollIntervalMs } =
       init;

@@ -10,6 +10,7 @@ import {
   type TaskLimits,
 } from "../model/limits.ts";
 import { TimeWriter } from "../model/iso_time.ts";
+import { checkOptions, type NamesOf } from "../model/option_names.ts";
 import type { TaskStore } from "../store/contract.ts";
 import type { TaskEvent } from "./events.ts";
 
@@ -95,6 +96,19 @@ export interface ResolvedOptions {
   readonly onEvent: ((event: TaskEvent) => void) | undefined;
 }
 
+const NAMES: NamesOf<TaskLifecycleOptions> = {
+  store: true,
+  defaultTtlMs: true,
+  defaultPollIntervalMs: true,
+  sweepIntervalMs: true,
+  observeIntervalMs: true,
+  checkFormAnswers: true,
+  limits: true,
+  now: true,
+  generateTaskId: true,
+  onEvent: true,
+};
+
 const STORE_METHODS = ["create", "get", "update", "sweep", "close"] as const;
 
 /**
@@ -106,20 +120,14 @@ const STORE_METHODS = ["create", "get", "update", "sweep", "close"] as const;
  * @throws {LimitExceededError} `ERR_LIMIT_EXCEEDED`: the default TTL is over `limits.maxTtlMs`.
  */
 export function resolveOptions(options: TaskLifecycleOptions): ResolvedOptions {
-  if (typeof options !== "object" || options === null) {
-    throw new InvalidArgumentError(
-      `Cannot make a TaskLifecycle: the options are ${
-        show(options)
-      }, an object with a store is needed`,
-    );
-  }
+  checkOptions("make a TaskLifecycle", options, NAMES);
   const { store } = options;
   for (const method of STORE_METHODS) {
     if (typeof store?.[method] !== "function") {
       throw new InvalidArgumentError(
-        `Cannot make a TaskLifecycle: store is ${
-          show(store)
-        } without ${method}(), a TaskStore is needed`,
+        `Cannot make a TaskLifecycle: store is ${show(store)}${
+          typeof store === "object" && store ? ` without ${method}()` : ""
+        }, a TaskStore is needed`,
       );
     }
   }

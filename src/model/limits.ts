@@ -1,6 +1,7 @@
 /** What may grow, how far, and who says so (rule I13). */
 
 import { InvalidArgumentError, LimitExceededError, show } from "../errors.ts";
+import { checkOptions, type NamesOf } from "./option_names.ts";
 
 /** The largest record that is taken where nobody says otherwise: 8 MiB. */
 export const DEFAULT_MAX_ENTRY_BYTES: number = 8 * 1024 * 1024;
@@ -97,6 +98,20 @@ export const DEFAULT_LIMITS: TaskLimits = {
   maxTasksPerOwner: null,
 };
 
+const NAMES: NamesOf<TaskLimits> = {
+  maxDepth: true,
+  maxRecordBytes: true,
+  maxStatusMessageLength: true,
+  maxInputKeys: true,
+  maxInputKeyLength: true,
+  maxNameLength: true,
+  maxTtlMs: true,
+  maxWaiters: true,
+  maxListeners: true,
+  maxTasks: true,
+  maxTasksPerOwner: true,
+};
+
 /** Beyond this, engines differ in what `JSON.stringify` can take. */
 const LARGEST_DEPTH = 1_000;
 
@@ -123,24 +138,9 @@ export function resolveLimits(
     );
   }
   if (given === undefined) return limits as unknown as TaskLimits;
-  if (typeof given !== "object" || given === null) {
-    throw new InvalidArgumentError(
-      `Cannot set limits: the value is ${
-        show(given)
-      }, an object such as { maxInputKeys } is needed`,
-    );
-  }
+  checkOptions("set limits", given, NAMES, "limit");
   for (const [name, value] of Object.entries(given)) {
     if (value === undefined) continue;
-    if (!Object.hasOwn(DEFAULT_LIMITS, name)) {
-      throw new InvalidArgumentError(
-        `Cannot set limit ${
-          show(name)
-        }: there is none of that name; there are ${
-          Object.keys(DEFAULT_LIMITS).join(", ")
-        }`,
-      );
-    }
     if (value === null && OPTIONAL.has(name)) limits[name] = null;
     else limits[name] = checkPositiveInteger(`limits.${name}`, value);
   }

@@ -9,6 +9,7 @@ import {
 import { isExpired } from "../model/expiry.ts";
 import { copyJson } from "../model/json.ts";
 import { checkFunction } from "../model/limits.ts";
+import { checkOptions, type NamesOf } from "../model/option_names.ts";
 import {
   headOf,
   patchRecord,
@@ -28,6 +29,8 @@ export interface MemoryTaskStoreOptions {
    */
   readonly now?: () => number;
 }
+
+const NAMES: NamesOf<MemoryTaskStoreOptions> = { now: true };
 
 const TRAITS: TaskStoreTraits = Object.freeze({
   durable: false,
@@ -63,9 +66,10 @@ export class MemoryTaskStore implements TaskStore {
    * Makes an empty store.
    *
    * @param options The options.
-   * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: `now` is no function.
+   * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: an option is wrong.
    */
   constructor(options: MemoryTaskStoreOptions = {}) {
+    checkOptions("make a MemoryTaskStore", options, NAMES);
     this.#now = checkFunction("now", options.now ?? Date.now);
   }
 

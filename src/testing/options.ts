@@ -6,6 +6,7 @@ import {
   checkPositiveInteger,
   unusable,
 } from "../model/limits.ts";
+import { checkOptions, type NamesOf } from "../model/option_names.ts";
 import { CASES } from "./cases.ts";
 import type { TaskStoreFactory } from "./fixture.ts";
 
@@ -32,6 +33,12 @@ export interface ConformanceOptions {
   readonly only?: readonly string[];
 }
 
+const NAMES: NamesOf<ConformanceOptions> = {
+  seed: true,
+  caseTimeoutMs: true,
+  only: true,
+};
+
 /** All options, checked. */
 export interface ResolvedConformanceOptions {
   readonly name: string;
@@ -54,9 +61,7 @@ export function resolveConformanceOptions(
   factory: TaskStoreFactory,
   options: ConformanceOptions,
 ): ResolvedConformanceOptions {
-  if (typeof options !== "object" || options === null) {
-    throw unusable("options", options, "an object such as { seed: 2 }");
-  }
+  checkOptions("check a store", options, NAMES);
   const { seed = 1, caseTimeoutMs = 20_000, only } = options;
   if (typeof name !== "string" || name === "") {
     throw new InvalidArgumentError(

@@ -104,8 +104,9 @@ export function runTaskStoreConformance<Context>(
   factory: TaskStoreFactory,
   options: RunConformanceOptions<Context>,
 ): void {
-  const resolved = resolveConformanceOptions(name, factory, options);
-  const runner = checkRunner(options.runner);
+  const { runner: given, ...others } = options ?? {};
+  const resolved = resolveConformanceOptions(name, factory, others);
+  const runner = checkRunner(given);
   const worlds = { factory, seen: new WeakSet(), seed: resolved.seed };
   const timeoutMs = 2 * resolved.caseTimeoutMs + RUNNER_MARGIN_MS;
   runner.describe(`${name} keeps the contract of a task store`, () => {

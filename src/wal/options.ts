@@ -9,6 +9,7 @@ import {
   DEFAULT_MAX_ENTRY_BYTES,
   unusable,
 } from "../model/limits.ts";
+import { checkOptions, type NamesOf } from "../model/option_names.ts";
 import type { WalDamage } from "./damage.ts";
 import type { WalTakeoverEvent } from "./takeover_target.ts";
 
@@ -91,6 +92,19 @@ export interface WalTaskStoreOptions {
   readonly onCompactionError?: (error: unknown) => void;
 }
 
+const NAMES: NamesOf<WalTaskStoreOptions> = {
+  dir: true,
+  log: true,
+  fsync: true,
+  maxEntryBytes: true,
+  compactEvery: true,
+  lockTimeoutMs: true,
+  now: true,
+  onDamage: true,
+  onTakeover: true,
+  onCompactionError: true,
+};
+
 /** All options, checked. */
 export type ResolvedWalOptions = Readonly<{
   /** The directory, from the root. */
@@ -118,6 +132,7 @@ export type ResolvedWalOptions = Readonly<{
 export function resolveWalOptions(
   options: WalTaskStoreOptions,
 ): ResolvedWalOptions {
+  checkOptions("make a WalTaskStore", options, NAMES);
   const {
     dir,
     fsync = false,
@@ -128,14 +143,7 @@ export function resolveWalOptions(
     onDamage = () => {},
     onTakeover = () => {},
     onCompactionError = () => {},
-  } = options ?? {};
-  if (typeof options !== "object" || options === null) {
-    throw unusable(
-      "options",
-      options,
-      "an object with dir: the path of a directory",
-    );
-  }
+  } = options;
   if (typeof dir !== "string" || dir === "" || dir.includes("\0")) {
     throw unusable("dir", dir, "the path of a directory");
   }

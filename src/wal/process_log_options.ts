@@ -2,6 +2,7 @@
 
 import { InvalidArgumentError, show } from "../errors.ts";
 import { checkFunction, checkPositiveInteger } from "../model/limits.ts";
+import { checkOptions, type NamesOf } from "../model/option_names.ts";
 import { missingLogMethod, type ProcessLog } from "./process_log.ts";
 
 /** Fits, with what the log adds, what process-wal takes unless it is told otherwise: 1 MiB. */
@@ -54,6 +55,15 @@ export type ResolvedProcessLogOptions = Readonly<{
   onCompactionError: (error: unknown) => void;
 }>;
 
+const NAMES: NamesOf<ProcessLogTaskStoreOptions> = {
+  log: true,
+  dir: true,
+  maxEntryBytes: true,
+  compactEvery: true,
+  now: true,
+  onCompactionError: true,
+};
+
 /** Options of a directory, which a log that is opened already cannot follow. */
 const FOREIGN = ["dir", "fsync", "lockTimeoutMs"] as const;
 
@@ -83,6 +93,7 @@ export function resolveProcessLogOptions(
       }, and a log that is open already has its own; leave out one of them`,
     );
   }
+  checkOptions("make a WalTaskStore over a log", options, NAMES);
   const missing = missingLogMethod(log);
   if (missing !== undefined) {
     throw new InvalidArgumentError(

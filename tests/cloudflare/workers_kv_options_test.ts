@@ -56,6 +56,10 @@ describe("new WorkersKvTaskStore()", () => {
         [{ minWriteIntervalMs: -1 }, /minWriteIntervalMs: the value is -1/],
         [{ minWriteIntervalMs: 60_001 }, /0 to 60000/],
         [{ now: 5 }, /now/],
+        [
+          { maxRecordBytess: 70_000 },
+          /WorkersKvTaskStore: there is no option "maxRecordBytess"; did you mean maxRecordBytes\?/,
+        ],
       ] as const
     ) refuses(kv, { ...accept, ...options }, problem);
     for (const value of [undefined, null, {}, { put() {} }]) {

@@ -62,6 +62,11 @@ describe("new DenoKvTaskStore()", () => {
       [{ busyTimeoutMs: -1 }, /busyTimeoutMs: the value is -1/],
       [{ busyTimeoutMs: 2 ** 31 }, /busyTimeoutMs: the value is 2147483648/],
       [{ now: 7 as never }, /now: the value is 7/],
+      [
+        { busyTimeout: 5 } as never,
+        /DenoKvTaskStore: there is no option "busyTimeout"; did you mean busyTimeoutMs\?/,
+      ],
+      [null as never, /the options are null, an object/],
     ];
     for (const [options, message] of wrong) {
       assert.throws(() => new DenoKvTaskStore(kv, options), {

@@ -56,9 +56,67 @@ describe("createTask() refuses", () => {
         await refuses(
           () => tasks.createTask(any(init)),
           "ERR_INVALID_ARGUMENT",
-          /^Cannot create a task: the argument is .+, an object such as/,
+          /^Cannot create a task: the options are .+, an object such as/,
         );
         assert.equal(store.calls.create, 0);
+      }));
+  }
+});
+
+/** What a misspelt option is refused with. */
+const meant = (name: string, right: string) =>
+  new RegExp(`: there is no option "${name}"; did you mean ${right}\\?$`);
+
+describe("an option that is misspelt", () => {
+  const misspelt: Readonly<
+    Record<
+      string,
+      readonly [
+        message: RegExp,
+        call: (tasks: TaskLifecycle, taskId: string) => unknown,
+      ]
+    >
+  > = {
+    "createTask()": [
+      meant("ttlMS", "ttlMs"),
+      (tasks) => tasks.createTask(any({ ttlMS: 5 })),
+    ],
+    "getTask()": [
+      meant("onwer", "owner"),
+      (tasks, id) => tasks.getTask(id, any({ onwer: "ada" })),
+    ],
+    "updateTask()": [
+      meant("Owner", "owner"),
+      (tasks, id) => tasks.updateTask(id, {}, any({ Owner: "ada" })),
+    ],
+    "cancelTask()": [
+      meant("owners", "owner"),
+      (tasks, id) => tasks.cancelTask(id, any({ owners: "ada" })),
+    ],
+    "progress()": [
+      meant("pollInterval", "pollIntervalMs"),
+      (tasks, id) => tasks.handle(id).progress("m", any({ pollInterval: 5 })),
+    ],
+    "onTaskChanged()": [
+      meant("onend", "onEnd"),
+      (tasks, id) => tasks.onTaskChanged(id, () => {}, any({ onend() {} })),
+    ],
+    "close()": [
+      meant("grace", "graceMs"),
+      (tasks) => tasks.close(any({ grace: 5 })),
+    ],
+  };
+  for (const [verb, [message, call]] of Object.entries(misspelt)) {
+    it(`is refused by ${verb}, and nothing changes`, () =>
+      inWorld({}, async ({ tasks, store }) => {
+        const { taskId } = await tasks.createTask();
+        await unchanged(store, taskId, () =>
+          refuses(
+            async () => await call(tasks, taskId),
+            "ERR_INVALID_ARGUMENT",
+            message,
+          ));
+        await tasks.getTask(taskId);
       }));
   }
 });
@@ -93,7 +151,7 @@ describe("a verb refuses", () => {
             refuses(
               () => call(tasks, taskId, access),
               "ERR_INVALID_ARGUMENT",
-              /^Cannot use access: the value is .+, an object such as/,
+              /^Cannot use access: the options are .+, an object such as/,
             ));
         }));
     }
@@ -191,12 +249,12 @@ describe("a verb refuses", () => {
       }));
   }
   for (const options of [null, 42, "x"]) {
-    it(`close(): the argument ${say(options)}, and stays open`, () =>
+    it(`close(): the options ${say(options)}, and stays open`, () =>
       inWorld({}, async ({ tasks }) => {
         await refuses(
           () => tasks.close(any(options)),
           "ERR_INVALID_ARGUMENT",
-          /^Cannot close: the argument is .+, an object such as/,
+          /^Cannot close: the options are .+, an object such as/,
         );
         await tasks.createTask();
       }));
@@ -340,7 +398,7 @@ describe("a handle refuses", () => {
       [
         `progress(): the patch ${say(value)}`,
         "ERR_INVALID_ARGUMENT",
-        /^Cannot report progress: the patch is .+, an object such as/,
+        /^Cannot report progress: the options are .+, an object such as/,
         (task: TaskHandle) => task.progress("m", any(value)),
       ] as const
     ),

@@ -176,12 +176,32 @@ describe("TaskLifecycle", () => {
   const bad: Record<string, [unknown, RegExp]> = {
     "no options": [undefined, /the options are undefined/],
     "null": [null, /the options are null/],
-    "no store": [{}, /store is undefined without create\(\)/],
+    "no store": [{}, /store is undefined, a TaskStore is needed$/],
     "a store that is a Map": [{ store: new Map() }, /without create\(\)/],
     "a store that cannot sweep": [{
       store: Object.assign(new MemoryTaskStore(), { sweep: 7 }),
     }, /without sweep\(\)/],
   };
+  const meant: Record<string, string> = {
+    defaultTTLMs: "defaultTtlMs",
+    sweepInterval: "sweepIntervalMs",
+    onEvents: "onEvent",
+    limit: "limits",
+  };
+  for (const [name, right] of Object.entries(meant)) {
+    bad[`an option that is not: ${name}`] = [
+      { store: new MemoryTaskStore(), [name]: 5 },
+      new RegExp(`no option "${name}"; did you mean ${right}\\?$`),
+    ];
+  }
+  bad["an option that is like none"] = [
+    { store: new MemoryTaskStore(), colour: 5 },
+    /no option "colour"; there are store, defaultTtlMs, .+, onEvent$/,
+  ];
+  bad["a limit that is not"] = [
+    { store: new MemoryTaskStore(), limits: { maxTasksPerUser: 5 } },
+    /no limit "maxTasksPerUser"; did you mean maxTasksPerOwner\?$/,
+  ];
   const wrong: Record<string, unknown[]> = {
     defaultTtlMs: [0, -1, 1.5, NaN, Infinity, "x", 2n],
     defaultPollIntervalMs: [0, 0.5, -3, NaN, "x"],
@@ -198,7 +218,7 @@ describe("TaskLifecycle", () => {
       bad[`${name}: ${typeof value === "string" ? `"${value}"` : value}`] = [{
         store: new MemoryTaskStore(),
         [name]: value,
-      }, new RegExp(`Cannot (use|set) ${name}.*: the value is .+ needed`)];
+      }, new RegExp(`Cannot (use|set) ${name}.*: the .+ (is|are) .+ needed`)];
     }
   }
   for (const [what, [options, message]] of Object.entries(bad)) {

@@ -80,8 +80,16 @@ describe("resolveLimits()", () => {
     });
   }
 
+  it("refuses a misspelt name, and says which was meant", () => {
+    throws(
+      () => resolveLimits({ maxDept: 5 } as Partial<TaskLimits>, undefined),
+      "ERR_INVALID_ARGUMENT",
+      /^Cannot set limits: there is no limit "maxDept"; did you mean maxDepth\?$/,
+    );
+  });
+
   it("refuses a name that is none, and lists those that are", () => {
-    for (const name of ["maxDept", "toString", "__proto__"]) {
+    for (const name of ["depthOfAll", "toString", "__proto__"]) {
       throws(
         () => resolveLimits(JSON.parse(`{"${name}": 5}`), undefined),
         "ERR_INVALID_ARGUMENT",

@@ -1,5 +1,10 @@
 import assert from "node:assert/strict";
-import { MemoryTaskStore, type TaskPatch, type TaskRecord } from "../../mod.ts";
+import {
+  MemoryTaskStore,
+  type MemoryTaskStoreOptions,
+  type TaskPatch,
+  type TaskRecord,
+} from "../../mod.ts";
 import { describe, it } from "../support/runner.ts";
 import { refuses, throws } from "../support/engine_world.ts";
 
@@ -194,6 +199,14 @@ describe("MemoryTaskStore", () => {
         () => store.sweep(),
       ]
     ) await refuses(call, "ERR_STORE_CLOSED", /: the store is closed$/);
+  });
+
+  it("refuses an option that there is not, and says which was meant", () => {
+    throws(
+      () => new MemoryTaskStore({ Now: Date.now } as MemoryTaskStoreOptions),
+      "ERR_INVALID_ARGUMENT",
+      /^Cannot make a MemoryTaskStore: there is no option "Now"; did you mean now\?$/,
+    );
   });
 
   it("refuses a clock that is no function", () => {

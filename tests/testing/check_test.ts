@@ -369,7 +369,8 @@ describe("checkTaskStore()", () => {
       ["x", factory, { caseTimeoutMs: 0 }, /caseTimeoutMs: the value is 0/],
       ["x", factory, { only: ["no such check"] }, /only "no such check"/],
       ["x", factory, { only: "ids" }, /only: .* an array of ids/],
-      ["x", factory, null, /options: the value is null/],
+      ["x", factory, null, /the options are null, an object/],
+      ["x", factory, { timeoutMs: 5 }, /no option "timeoutMs"; there are/],
       ["x", undefined, {}, /factory: the value is undefined, a function/],
       ["x", new MemoryTaskStore(), {}, /factory: .* a function is needed/],
     ];

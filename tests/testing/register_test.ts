@@ -84,7 +84,9 @@ describe("runTaskStoreConformance()", () => {
       /^not claimed: the store's traits do not declare durable: true$/,
     );
     const bare = keepingRunner();
-    runTaskStoreConformance("mine", () => new MemoryTaskStore(), bare);
+    runTaskStoreConformance("mine", () => new MemoryTaskStore(), {
+      runner: bare.runner,
+    });
     const { body, name } = bare.cases.find(({ name }) =>
       name.includes("clock-goes-on")
     )!;

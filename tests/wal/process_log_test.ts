@@ -410,6 +410,10 @@ describe("resolveProcessLogOptions()", () => {
           [{ log, maxEntryBytes: 0 }, /maxEntryBytes/],
           [{ log, compactEvery: 1.5 }, /compactEvery/],
           [{ log, now: 5 }, /now/],
+          [
+            { log, onDamage() {} },
+            /no option "onDamage"; there are log, dir, /,
+          ],
           [{ log, onCompactionError: {} }, /onCompactionError/],
         ] as const
       ) {

@@ -69,11 +69,30 @@ describe("new WalTaskStore(), options", () => {
     });
   }
 
+  it("refuses an option that there is not, and says which was meant", () => {
+    const wrong: readonly [object, RegExp][] = [
+      [
+        { dir: "tasks", fSync: true },
+        /no option "fSync"; did you mean fsync\?$/,
+      ],
+      [{ directory: "tasks" }, /no option "directory"; did you mean dir\?$/],
+    ];
+    for (const [options, message] of wrong) {
+      assert.throws(
+        () => new WalTaskStore(options as WalTaskStoreOptions),
+        { code: "ERR_INVALID_ARGUMENT", message },
+      );
+    }
+  });
+
   it("refuses what is no options object, and says what is needed", () => {
     for (const options of [undefined, null, "tasks"]) {
       assert.throws(
         () => new WalTaskStore(options as unknown as WalTaskStoreOptions),
-        { code: "ERR_INVALID_ARGUMENT", message: /an object with dir/ },
+        {
+          code: "ERR_INVALID_ARGUMENT",
+          message: /an object such as \{ dir \} is needed/,
+        },
       );
     }
   });

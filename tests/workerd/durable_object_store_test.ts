@@ -553,6 +553,7 @@ describe("DurableObjectTaskStore", () => {
         [{ maxRecordBytes: 2 ** 24 + 1 }, /, 65536 to 16777216 is needed$/],
         [{ onDamage: 5 }, /^Cannot use onDamage: the value is 5, a function/],
         [{ now: 5 }, /^Cannot use now: the value is 5, a function is needed$/],
+        [{ alarms: true }, /no option "alarms"; did you mean alarm\?$/],
       ];
       for (const [options, message] of wrong) {
         refuses(

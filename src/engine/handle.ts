@@ -107,7 +107,9 @@ export interface TaskHandle {
    * Ends the task with a JSON-RPC error. It always fits: what is too large is
    * shortened. The status message becomes the error's.
    *
-   * @param error The error: an integer `code`, a `message`, perhaps `data`.
+   * @param error The error, `{ code, message, data? }` with an integer code; or
+   * one that a worker could throw to the same end, such as a
+   * {@linkcode TaskFailure} or the SDK's `ProtocolError`.
    * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: it is no such error.
    */
   fail(error: JsonRpcError): Promise<void>;

@@ -16,6 +16,7 @@ import {
 import { checkOptions, type NamesOf } from "../model/option_names.ts";
 import type { TaskPatch } from "../model/record.ts";
 import type { ProgressPatch } from "./handle.ts";
+import { asJsonRpcError, messageOf } from "./thrown.ts";
 
 const PROGRESS_NAMES: NamesOf<ProgressPatch> = {
   pollIntervalMs: true,
@@ -82,7 +83,16 @@ export function parseProgress(
  * @throws {LimitExceededError} `ERR_LIMIT_EXCEEDED`: it is nested too deeply.
  */
 export function parseError(error: unknown, maxDepth: number): JsonRpcError {
-  const copy = toPlainJsonObject(error, { what: "error", maxDepth });
+  // What is thrown as a JSON-RPC error may be passed as one too.
+  const given = error instanceof Error ? asJsonRpcError(error) : error;
+  if (typeof given !== "object" || given === null) {
+    throw new InvalidArgumentError(
+      `Cannot fail a task: the error is ${
+        describe(error)
+      }, a JSON-RPC error such as { code: ${JSON_RPC_CODES.internalError}, message: "no such folder" } is needed; a tool that failed completes its task, with a result with isError`,
+    );
+  }
+  const copy = toPlainJsonObject(given, { what: "error", maxDepth });
   const { code, message } = copy;
   if (!Number.isSafeInteger(code) || typeof message !== "string") {
     throw new InvalidArgumentError(
@@ -92,4 +102,10 @@ export function parseError(error: unknown, maxDepth: number): JsonRpcError {
     );
   }
   return { ...copy, code: code as number, message };
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error
+    ? `an Error that says ${show(messageOf(error))}`
+    : show(error);
 }

@@ -2,6 +2,7 @@
 
 import type { TaskLifecycle } from "../engine/lifecycle.ts";
 import { checkPositiveInteger } from "../model/limits.ts";
+import { checkOptions, type NamesOf } from "../model/option_names.ts";
 import { ListenRegistry } from "./listen_registry.ts";
 import { ownerOf } from "./owner.ts";
 import { checkHooks, checkLifecycle } from "./registration.ts";
@@ -51,6 +52,14 @@ export interface TaskNotificationsOptions {
   readonly onError?: TaskErrorListener;
 }
 
+const NAMES: NamesOf<TaskNotificationsOptions> = {
+  owner: true,
+  keepAliveMs: true,
+  maxStreamsPerOwner: true,
+  maxTaskIds: true,
+  onError: true,
+};
+
 /** What all streams of a server share. */
 export interface ListenHost {
   /** The engine. */
@@ -79,8 +88,9 @@ export function listenHost(
   tasks: TaskLifecycle,
   options: TaskNotificationsOptions,
 ): ListenHost {
-  const { owner = ownerOf, onError } = options;
   checkLifecycle("tell of tasks", tasks);
+  checkOptions("tell of tasks", options, NAMES);
+  const { owner = ownerOf, onError } = options;
   checkHooks({ owner, onError });
   const {
     keepAliveMs = 15_000,

@@ -2,6 +2,7 @@
 
 import { InvalidArgumentError, show } from "../errors.ts";
 import { checkFunction } from "../model/limits.ts";
+import { checkOptions, type NamesOf } from "../model/option_names.ts";
 
 /** The options of a {@linkcode PollLimiter}. */
 export interface PollLimiterOptions {
@@ -32,6 +33,13 @@ export interface PollLimiterOptions {
    */
   readonly now?: () => number;
 }
+
+const NAMES: NamesOf<PollLimiterOptions> = {
+  pollsPerInterval: true,
+  burst: true,
+  maxTasks: true,
+  now: true,
+};
 
 interface Watched {
   pollIntervalMs: number;
@@ -76,6 +84,7 @@ export class PollLimiter {
    * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: an option is wrong.
    */
   constructor(options: PollLimiterOptions = {}) {
+    checkOptions("make a PollLimiter", options, NAMES);
     const { pollsPerInterval = 4, burst = 10, maxTasks = 10_000 } = options;
     if (!(pollsPerInterval > 1 && Number.isFinite(pollsPerInterval))) {
       throw new InvalidArgumentError(

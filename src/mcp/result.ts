@@ -1,7 +1,7 @@
 /** What the SDK does to a tool's result, done to one that comes after its answer. */
 
 import { InvalidArgumentError, show } from "../errors.ts";
-import type { JsonObject, JsonValue } from "../model/json.ts";
+import { type JsonObject, type JsonValue, setOwn } from "../model/json.ts";
 import type { GetTaskResult } from "../model/wire.ts";
 import type { SchemaLike } from "./shapes.ts";
 import type { ToolResult } from "./tool_config.ts";
@@ -10,9 +10,13 @@ import { validate } from "./validate.ts";
 /** Members of a tool's result that cannot be null: a worker may leave them so. */
 const NEVER_NULL: readonly string[] = ["content", "isError", "_meta"];
 
+/** Levels that are searched for members to leave out: as many as a record has, unless told otherwise. */
+const MAX_DEPTH = 128;
+
 /**
  * Leaves out what a worker had nothing to say in: members that are undefined,
- * and null where there is no null. What is inside a member stays as it is.
+ * at any depth, as JSON does where the result is a direct answer; and, at the
+ * top, null where there is no null. An array keeps all of its items.
  *
  * @param result The result as the worker gave it.
  * @returns The result without them.
@@ -28,8 +32,43 @@ export function withoutGaps(result: ToolResult): JsonObject {
   }
   const members = Object.entries(result).filter(([key, value]) =>
     value !== undefined && !(value === null && NEVER_NULL.includes(key))
-  );
+  ).map(([key, value]) => [key, withoutUndefined(value)]);
   return Object.fromEntries(members) as JsonObject;
+}
+
+/** Copies only what has something to leave out. Deeper than allowed it changes nothing: that is refused later. */
+function withoutUndefined<T>(value: T): T {
+  let tooDeep = false;
+  const strip = (value: unknown, depth: number): unknown => {
+    if (typeof value !== "object" || value === null) return value;
+    tooDeep ||= depth === 0;
+    if (tooDeep) return value;
+    if (Array.isArray(value)) {
+      let copy: unknown[] | undefined;
+      for (let i = 0; i < value.length && !tooDeep; i++) {
+        const item = value[i];
+        const kept = strip(item, depth - 1);
+        if (kept !== item) (copy ??= [...value])[i] = kept;
+      }
+      return copy ?? value;
+    }
+    const prototype = Object.getPrototypeOf(value);
+    if (prototype !== Object.prototype && prototype !== null) return value;
+    const given = value as Record<string, unknown>;
+    let copy: Record<string, unknown> | undefined;
+    for (const key of Object.keys(given)) {
+      const member = given[key];
+      const kept = strip(member, depth - 1);
+      if (tooDeep) return value;
+      if (kept === member && kept !== undefined) continue;
+      copy ??= { ...given };
+      if (kept === undefined) delete copy[key];
+      else setOwn(copy, key, kept);
+    }
+    return copy ?? value;
+  };
+  const stripped = strip(value, MAX_DEPTH);
+  return (tooDeep ? value : stripped) as T;
 }
 
 /**

@@ -1,6 +1,11 @@
 /** How an error becomes the answer to a client, and what of it the host sees. */
 
-import { hasErrorCode, TASK_ERRORS, type TaskErrorCode } from "../errors.ts";
+import {
+  hasErrorCode,
+  isLimitExceededError,
+  TASK_ERRORS,
+  type TaskErrorCode,
+} from "../errors.ts";
 import { RPC_CODES } from "./protocol.ts";
 
 /** Where an unexpected error happened. */
@@ -42,11 +47,14 @@ export class RpcError extends Error {
   }
 }
 
+/** Limits on what the host says: no client can keep to them. */
+const HOST_LIMITS: readonly string[] = ["maxNameLength", "maxTtlMs"];
+
 /**
  * Decides what a client learns of an error: the message, where the client
  * caused it; nothing, where the host did, which is told instead. An argument
- * that is wrong is the host's, such as an owner or a clock: what clients send
- * is checked before it becomes one.
+ * that is wrong is the host's, such as an owner (also one that is too long) or
+ * a clock: what clients send is checked before it becomes one.
  *
  * @param error What was thrown.
  * @param where Where it happened.
@@ -59,6 +67,9 @@ export function toRpcError(
   onError: TaskErrorListener | undefined,
 ): RpcError {
   if (error instanceof RpcError) return error;
+  if (isLimitExceededError(error) && HOST_LIMITS.includes(error.limit)) {
+    return hiddenError(error, where, onError);
+  }
   for (const [code, { rpcCode }] of Object.entries(TASK_ERRORS)) {
     if (
       rpcCode === RPC_CODES.invalidParams && code !== "ERR_INVALID_ARGUMENT" &&

@@ -2,7 +2,7 @@
 
 import { parseError } from "../engine/handle_arguments.ts";
 import type { TaskLifecycle } from "../engine/lifecycle.ts";
-import { asJsonRpcError, isNoOutcome } from "../engine/workers.ts";
+import { asJsonRpcError, isNoOutcome } from "../engine/thrown.ts";
 import { quiet } from "../engine/quiet.ts";
 import type { JsonRpcError } from "../errors.ts";
 import type { InputRequests } from "../model/input_request.ts";

@@ -243,6 +243,12 @@ export interface TaskToolConfig<Input extends SchemaLike | undefined> {
    */
   readonly icons?: readonly object[];
   /**
+   * Asks for OAuth scopes before a call is answered, as the SDK does.
+   *
+   * @default none
+   */
+  readonly scopeChallenge?: (context: never) => unknown;
+  /**
    * Metadata.
    *
    * @default none

@@ -1,6 +1,7 @@
 /** The worker of a tool for a task that exists already. */
 
 import type { TaskWorker } from "../engine/workers.ts";
+import { checkCall, checkTool } from "./registration.ts";
 import type { SchemaLike } from "./shapes.ts";
 import { taskWorker, type Tool } from "./task_handle.ts";
 import type {
@@ -21,6 +22,7 @@ import { validate } from "./validate.ts";
  * @param worker Does the work.
  * @param call What the worker's context said as `call` when the task began.
  * @returns A worker for {@linkcode TaskLifecycle.run}.
+ * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: an argument is wrong.
  *
  * @example
  * ```ts
@@ -53,6 +55,8 @@ export function toolWorker<Input extends SchemaLike | undefined = undefined>(
   call: TaskToolCall,
 ): TaskWorker {
   const tool = { name, config, worker } as unknown as Tool;
+  checkTool(tool, null);
+  checkCall(name, call);
   return async (task) => {
     const args = await parseArguments(name, config.inputSchema, call.arguments);
     const { answers } = call;

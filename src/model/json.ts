@@ -371,11 +371,22 @@ function scalar(value: unknown, path: () => string): JsonValue {
     case "object":
       return null;
     case "undefined":
-      throw new NotJsonError(path(), "undefined");
+      throw new NotJsonError(path(), "undefined (leave it out, or use null)");
+    case "bigint":
+      throw new NotJsonError(path(), "a bigint (use a string or a number)");
     default:
       throw new NotJsonError(path(), `a ${typeof value}`);
   }
 }
+
+/** What to store in the place of common things that are no JSON, by their class. */
+const ADVICE: ReadonlyMap<string, string> = new Map([
+  ["Date", "toISOString()"],
+  ["Error", "its message"],
+  ["Map", "Object.fromEntries()"],
+  ["Set", "an array of its values"],
+  ["URL", "its href"],
+]);
 
 /** The keys of a plain object, or `undefined` for an array. */
 function containerKeys(
@@ -384,7 +395,12 @@ function containerKeys(
 ): readonly string[] | undefined {
   const isArray = Array.isArray(value);
   if (isArray ? !isPlainArray(value) : !isPlain(value)) {
-    throw new NotJsonError(path(), `an instance of ${className(value)}`);
+    const name = className(value);
+    const advice = ADVICE.get(name);
+    throw new NotJsonError(
+      path(),
+      `an instance of ${name}${advice ? ` (use ${advice})` : ""}`,
+    );
   }
   if (Object.getOwnPropertySymbols(value).length > 0) {
     throw new NotJsonError(path(), "an object with symbol keys");

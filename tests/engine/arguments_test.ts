@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
-import type {
-  InputRequest,
-  JsonObject,
-  JsonRpcError,
-  ProgressPatch,
-  TaskErrorCode,
-  TaskHandle,
-  TaskLifecycle,
+import {
+  type InputRequest,
+  type JsonObject,
+  type JsonRpcError,
+  type ProgressPatch,
+  type TaskErrorCode,
+  TaskFailure,
+  type TaskHandle,
+  type TaskLifecycle,
 } from "../../mod.ts";
 import { describe, it } from "../support/runner.ts";
 import {
@@ -350,6 +351,34 @@ describe("I11 plain JSON: a handle refuses", () => {
     }));
 });
 
+describe("fail() takes what a worker could throw to the same end", () => {
+  const given: Readonly<Record<string, Error>> = {
+    "a TaskFailure": new TaskFailure({
+      code: -32_001,
+      message: "no such folder",
+      data: { folder: "x" },
+    }),
+    "a ProtocolError": Object.assign(new Error("no such folder"), {
+      name: "ProtocolError",
+      code: -32_001,
+      data: { folder: "x" },
+    }),
+  };
+  for (const [what, error] of Object.entries(given)) {
+    it(what, () =>
+      inWorld({}, async ({ tasks }) => {
+        const { taskId } = await tasks.createTask();
+        await tasks.handle(taskId).fail(any(error));
+        const task = await tasks.getTask(taskId);
+        assert.deepEqual(task.status === "failed" && task.error, {
+          code: -32_001,
+          message: "no such folder",
+          data: { folder: "x" },
+        });
+      }));
+  }
+});
+
 describe("a handle refuses", () => {
   const results = [undefined, null, 42, "x", [], [1], true];
   const errors: [unknown, RegExp][] = [
@@ -358,9 +387,17 @@ describe("a handle refuses", () => {
     [{ code: "E", message: "m" }, /code "E"/],
     [{ code: -32_000 }, /message undefined/],
     [{ code: -32_000, message: 7 }, /message 7/],
-    [null, /the value is null, a plain JSON object is needed/],
-    [undefined, /the value is undefined/],
-    ["boom", /the value is "boom"/],
+    [null, /the error is null, a JSON-RPC error such as \{ code: -32603, /],
+    [undefined, /the error is undefined, a JSON-RPC error/],
+    ["boom", /the error is "boom", a JSON-RPC error/],
+    [
+      new Error("no such folder"),
+      /the error is an Error that says "no such folder", a JSON-RPC error such as \{ code: -32603, message: .+ \} is needed; .*isError$/,
+    ],
+    [
+      new DOMException("too late", "TimeoutError"),
+      /the error is an Error that says "too late"/,
+    ],
     [[], /an array of 0/],
   ];
   type Case = readonly [

@@ -60,6 +60,16 @@ describe("attachTasks()", () => {
         [[mcp, tasks, { owner: "ann" }], /owner: the value is "ann"/],
         [[mcp, tasks, { onError: 7 }], /onError: the value is 7/],
         [[mcp, tasks, { waitUntil: 7 }], /waitUntil: the value is 7/],
+        [
+          [mcp, tasks, { pollLimiter: {} }],
+          /an object, a PollLimiter is needed/,
+        ],
+        [[mcp, tasks, { requestState: "x" }], /createRequestStateCodec\(\)/],
+        [[mcp, tasks, null], /the options are null, an object/],
+        [
+          [mcp, tasks, { onerror() {} }],
+          /Cannot attach tasks: there is no option "onerror"; did you mean onError\?/,
+        ],
       ] as const
     ) {
       assert.throws(

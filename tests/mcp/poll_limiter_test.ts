@@ -120,6 +120,8 @@ describe("PollLimiter", () => {
         { maxTasks: 0 },
         { maxTasks: Infinity },
         { now: 5 },
+        { bursts: 5 },
+        null,
       ]
     ) {
       assert.throws(

@@ -682,28 +682,49 @@ describe("registerTool()", () => {
     });
     const mcp = new McpServer({ name: "wrong", version: "1.0.0" });
     const { registerTool } = attachTasks(mcp, tasks);
-    const code = (...rest: readonly unknown[]) => {
-      try {
-        registerTool("tool", ...rest as [object, () => void]);
-      } catch (error) {
-        return (error as { code?: unknown }).code;
-      }
-    };
+    const register = (...rest: readonly unknown[]) =>
+      registerTool("count", ...rest as [object, () => void]);
     const worker = () => {};
+    const of = (part: string) => `^Cannot use ${part} of tool "count": `;
+    const no = (name: string, meant: string) =>
+      `^Cannot register tool "count": the config has no "${name}"; did you mean ${meant}\\?$`;
     for (
-      const wrong of [
-        [undefined, worker],
-        [worker],
-        [{}, undefined],
-        [{ before: 7 }, worker],
-        [{ task: { ttlMs: -5 } }, worker],
-        [{ task: { pollIntervalMs: 0.5 } }, worker],
-      ]
-    ) assert.equal(code(...wrong), "ERR_INVALID_ARGUMENT", String(wrong));
-    for (const ttlMs of [5_001, null]) {
-      assert.equal(code({ task: { ttlMs } }, worker), "ERR_LIMIT_EXCEEDED");
+      const [message, ...wrong] of [
+        ['^Cannot register tool "count": the config is u', undefined, worker],
+        ['^Cannot register tool "count": the config is a function', worker],
+        [of("the worker"), {}, undefined],
+        [of("before"), { before: 7 }, worker],
+        [of("inputSchema"), { inputSchema: { n: z.number() } }, worker],
+        [of("outputSchema"), { outputSchema: null }, worker],
+        [of("task.ttlMs"), { task: { ttlMs: "1h" } }, worker],
+        [of("task.pollIntervalMs"), { task: { pollIntervalMs: 0.5 } }, worker],
+        [of("task.support"), { task: { support: "never" } }, worker],
+        ['^Cannot register tool "count" with task: the o', { task: 5 }, worker],
+        [
+          '"count" with task: there is no option "ttl"; did you mean ttlMs\\?$',
+          { task: { ttl: 5 } },
+          worker,
+        ],
+        [no("tasks", "task"), { tasks: {} }, worker],
+        [no("ouputSchema", "outputSchema"), { ouputSchema: {} }, worker],
+        [no("ttlMs", "task: { ttlMs }"), { ttlMs: 5 }, worker],
+        [no("execution", "task: { .+ }"), { execution: {} }, worker],
+      ] as const
+    ) {
+      assert.throws(
+        () => register(...wrong),
+        { code: "ERR_INVALID_ARGUMENT", message: new RegExp(message) },
+        message,
+      );
     }
-    assert.equal(code({ task: { ttlMs: 5_000 } }, worker), undefined);
+    for (const ttlMs of [5_001, null]) {
+      assert.throws(() => register({ task: { ttlMs } }, worker), {
+        code: "ERR_LIMIT_EXCEEDED",
+        message: /task\.ttlMs of tool "count"/,
+      });
+    }
+    register({ task: { ttlMs: 5_000 }, ofSomeLaterSdk: true }, worker);
+    assert.throws(() => register({}, worker), /count is already registered/);
     await tasks.close();
   });
 
@@ -818,7 +839,58 @@ describe("what is no result", () => {
 });
 
 describe("what a worker has nothing to say in", () => {
-  it("is left out at the top of its result, and nowhere else", async () => {
+  it("is left out of its result at any depth where it is undefined, and no item of an array is", async () => {
+    const shared = { kept: 1, dropped: undefined };
+    const host = await startHost({
+      tools: ({ registerTool }) =>
+        registerTool("tool", {}, () => ({
+          content: [{ type: "text", text: "t", annotations: undefined }],
+          structuredContent: {
+            list: [shared, shared, null],
+            deep: { deeper: { ["__proto__"]: undefined, a: shared } },
+          },
+        })),
+    });
+    const { _meta, ...direct } = (await directly(host, "tool")).result;
+    assert.deepEqual(direct, {
+      resultType: "complete",
+      content: [{ type: "text", text: "t" }],
+      structuredContent: {
+        list: [{ kept: 1 }, { kept: 1 }, null],
+        deep: { deeper: { a: { kept: 1 } } },
+      },
+    });
+    assert.deepEqual((await taskOf(host, "tool")).result, direct);
+    assert.ok("dropped" in shared);
+    await host.close();
+  });
+
+  it("is refused in an array, and where JSON would make something else of it, by its place", async () => {
+    const circle: unknown[] = [];
+    circle.push([circle, circle], { circle, gone: undefined });
+    for (
+      const [structuredContent, problem] of [
+        [{ list: [1, undefined] }, "list[1]: it is undefined (leave it out"],
+        [
+          { a: { when: new Date(0) } },
+          "a.when: it is an instance of Date (use",
+        ],
+        [{ a: { n: NaN } }, "a.n: it is NaN;"],
+        [{ circle }, "circle[0][0]: it is a cycle;"],
+      ] as const
+    ) {
+      const host = await hostOf(() => ({ structuredContent }));
+      const { result } = await taskOf(host, "tool");
+      const [{ text }] = result.content;
+      assert.ok(
+        text.startsWith(`Cannot store result.structuredContent.${problem}`),
+        text,
+      );
+      await host.close();
+    }
+  });
+
+  it("is left out where it is null at the top of its result, and nowhere else", async () => {
     const host = await startHost({
       tools: ({ registerTool }) =>
         registerTool("tool", {}, () => ({
@@ -933,6 +1005,22 @@ describe("a store that fails", () => {
     const { error } = await directly(host, "tool");
     assert.deepEqual(error, { code: -32603, message: "Internal error" });
     assert.equal(host.errors.length, 1);
+    await host.close();
+  });
+
+  it("says nothing of an owner that is too long, which is the host's", async () => {
+    const host = await startHost({
+      attach: { owner: () => "x".repeat(1_025) },
+      tools: registerTools,
+    });
+    const { error } = await send(host.url, "tools/call", {
+      name: "double",
+      arguments: { n: 2 },
+    });
+    assert.deepEqual(error, { code: -32603, message: "Internal error" });
+    const [{ error: heard, where }] = host.errors;
+    assert.deepEqual(where, { method: "tools/call", tool: "double" });
+    assert.match(String(heard), /owner: it has 1025 .*maxNameLength is 1024/);
     await host.close();
   });
 

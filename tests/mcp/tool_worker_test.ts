@@ -47,6 +47,25 @@ const year: Worker = ({ day }) => ({
 });
 
 describe("toolWorker()", () => {
+  it("refuses at once what is no call, no config and no worker", () => {
+    const make = (...args: readonly unknown[]) =>
+      toolWorker("year", ...args as [typeof config, Worker, TaskToolCall]);
+    const { answers: _, ...less } = call();
+    for (
+      const [args, message] of [
+        [[config, year, undefined], /"year" again: arguments of its call is u/],
+        [[config, year, less], /answers of its call is undefined/],
+        [[undefined, year, call()], /tool "year": the config is undefined/],
+        [[config, undefined, call()], /the worker of tool "year"/],
+      ] as const
+    ) {
+      assert.throws(() => make(...args), {
+        code: "ERR_INVALID_ARGUMENT",
+        message,
+      });
+    }
+  });
+
   it("runs a call again from what its context said, with the same outcome", async () => {
     const calls: TaskToolCall[] = [];
     const host = await startHost({

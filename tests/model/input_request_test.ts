@@ -733,7 +733,7 @@ describe("parseInputRequest()", () => {
     assert.throws(() => parseInputRequest("when?", request, { maxDepth }), {
       name: "NotJsonError",
       message:
-        /^Cannot store the request under key "when\?"\.params\.metadata\.when: it is an instance of Date;/,
+        /^Cannot store the request under key "when\?"\.params\.metadata\.when: it is an instance of Date \(use toISOString\(\)\);/,
     });
   });
 

@@ -53,16 +53,18 @@ const cycle: Record<string, unknown> = { a: [{}] };
 const ring: unknown[] = [];
 ring.push(1, ring);
 
+const NOTHING = "undefined (leave it out, or use null)";
+
 const refused: Record<string, [value: unknown, path: string, found: string]> = {
-  "undefined": [undefined, "result", "undefined"],
-  "undefined in an object": [{ a: undefined }, "result.a", "undefined"],
-  "undefined in an array": [[1, undefined], "result[1]", "undefined"],
+  "undefined": [undefined, "result", NOTHING],
+  "undefined in an object": [{ a: undefined }, "result.a", NOTHING],
+  "undefined in an array": [[1, undefined], "result[1]", NOTHING],
   "a hole": [{ a: [1, , 3] }, "result.a[1]", "a hole in an array"],
   "a hole at the end": [Array(2), "result[0]", "a hole in an array"],
   "NaN": [{ a: NaN }, "result.a", "NaN"],
   "Infinity": [[Infinity], "result[0]", "Infinity"],
   "-Infinity": [-Infinity, "result", "-Infinity"],
-  "a bigint": [{ n: 1n }, "result.n", "a bigint"],
+  "a bigint": [{ n: 1n }, "result.n", "a bigint (use a string or a number)"],
   "a symbol": [[Symbol("s")], "result[0]", "a symbol"],
   "a function": [{ f() {} }, "result.f", "a function"],
   "a toJSON method": [
@@ -70,11 +72,27 @@ const refused: Record<string, [value: unknown, path: string, found: string]> = {
     "result.toJSON",
     "a function",
   ],
-  "a Map": [{ a: { b: new Map() } }, "result.a.b", "an instance of Map"],
-  "a Set": [new Set([1]), "result", "an instance of Set"],
-  "a Date": [[new Date(0)], "result[0]", "an instance of Date"],
+  "a Map": [
+    { a: { b: new Map() } },
+    "result.a.b",
+    "an instance of Map (use Object.fromEntries())",
+  ],
+  "a Set": [
+    new Set([1]),
+    "result",
+    "an instance of Set (use an array of its values)",
+  ],
+  "a Date": [
+    [new Date(0)],
+    "result[0]",
+    "an instance of Date (use toISOString())",
+  ],
   "a RegExp": [{ r: /x/ }, "result.r", "an instance of RegExp"],
-  "an Error": [{ e: new Error("x") }, "result.e", "an instance of Error"],
+  "an Error": [
+    { e: new Error("x") },
+    "result.e",
+    "an instance of Error (use its message)",
+  ],
   "a Promise": [Promise.resolve(), "result", "an instance of Promise"],
   "bytes": [
     { data: new Uint8Array(3) },

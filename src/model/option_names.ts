@@ -3,7 +3,7 @@
 import { InvalidArgumentError, show } from "../errors.ts";
 
 /** Every name that an options object may have; the type checker sees that none is missing. */
-export type NamesOf<Options> = { readonly [Name in keyof Options]-?: true };
+export type NamesOf<Options> = Readonly<Record<keyof Options & string, true>>;
 
 /**
  * Refuses what is no options object, and options that there are not. One that

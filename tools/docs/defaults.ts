@@ -61,6 +61,12 @@ function isOf(node: ts.Node, owner: string, library: Library): boolean {
   return names.includes(owner);
 }
 
+/** Whether the type of a table is made of an options type: its values are values of options, and not just names. */
+function isTableOf(type: ts.TypeNode | undefined, owner: string): boolean {
+  const words: readonly string[] = type?.getText().match(/\w+/g) ?? [];
+  return words.includes(owner) && words[0] !== "NamesOf";
+}
+
 /**
  * The defaults that the code gives to a member of an options type: in a table with that type, in
  * `{ member = … }`, in `options.member ?? …`, in `options.member === undefined ? …`, and in
@@ -85,7 +91,7 @@ export function defaultsOf(
     if (
       ts.isVariableDeclaration(node) && node.initializer &&
       ts.isObjectLiteralExpression(node.initializer) &&
-      node.type?.getText().match(/\w+/g)?.includes(owner)
+      isTableOf(node.type, owner)
     ) {
       for (const property of node.initializer.properties) {
         if (

@@ -133,7 +133,7 @@ for (const runtime of ["node24", "bun"] as const) {
     (project) =>
       prove(
         `${runtime}: the crash demo`,
-        () => playDemo(runtime, project, name, exports),
+        () => playDemo(runtime, project, name),
       ),
   );
 }

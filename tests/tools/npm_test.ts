@@ -8,6 +8,7 @@ import {
   deadLinks,
   linkedFiles,
   packedDocument,
+  packedExample,
 } from "../../tools/publish/documents.ts";
 import { NPM_FACTS, type NpmFacts } from "../../tools/npm/facts.ts";
 import {
@@ -117,6 +118,21 @@ describe("packed documents", () => {
     assert.equal(
       packedDocument(text, "docs/x.md", has("src/a.d.ts", "src/b.js")),
       "[a](../src/a.d.ts#x), [b](../src/b.js) and [c](../src/c.ts)",
+    );
+  });
+
+  it("have examples that import the package by its name", () => {
+    const pack = (text: string) =>
+      packedExample(text, "@a/b", { ".": "./mod.ts", "./x": "./x_y.ts" });
+    assert.equal(
+      pack(
+        'import { a } from "../../mod.ts";\nimport { b } from "../../x_y.ts";\nimport { c } from "./c.ts";\n',
+      ),
+      'import { a } from "@a/b";\nimport { b } from "@a/b/x";\nimport { c } from "./c.ts";\n',
+    );
+    assert.throws(
+      () => pack('import { a } from "../../src/a.ts";'),
+      /Cannot pack an example: from "\.\.\/\.\.\/src\/a\.ts" is no entry/,
     );
   });
 

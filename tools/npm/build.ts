@@ -10,7 +10,11 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import process from "node:process";
-import { linkedFiles, packedDocument } from "../publish/documents.ts";
+import {
+  linkedFiles,
+  packedDocument,
+  packedExample,
+} from "../publish/documents.ts";
 import { NPM_FACTS } from "./facts.ts";
 import { completeManifest } from "./manifest.ts";
 
@@ -66,14 +70,19 @@ export function buildPackage(
     cpSync(join(root, file), join(folder, file));
   }
   for (const file of ["README.md", ...linked]) {
-    if (!file.endsWith(".md")) continue;
     const path = join(folder, file);
-    const text = packedDocument(
-      readFileSync(path, "utf8"),
-      file,
-      (other) => existsSync(join(folder, other)),
-    );
-    writeFileSync(path, text);
+    if (file.endsWith(".md")) {
+      const text = packedDocument(
+        readFileSync(path, "utf8"),
+        file,
+        (other) => existsSync(join(folder, other)),
+      );
+      writeFileSync(path, text);
+    } else if (/^examples\/.*\.ts$/.test(file)) {
+      const { name, exports } = config;
+      const text = packedExample(readFileSync(path, "utf8"), name, exports);
+      writeFileSync(path, text);
+    }
   }
 
   const name = `${config.name.replace("@", "").replace("/", "-")}`;

@@ -88,6 +88,30 @@ export function packedDocument(
 }
 
 /**
+ * An example of the npm package, with its imports of entries by path turned to the package's names.
+ *
+ * @param text The example, in a folder of `examples/`.
+ * @param name The package.
+ * @param exports The entries, with the files that they have in the checkout.
+ * @throws {Error} It imports something else of the checkout.
+ */
+export function packedExample(
+  text: string,
+  name: string,
+  exports: Readonly<Record<string, string>>,
+): string {
+  for (const [entry, file] of Object.entries(exports)) {
+    text = text.replaceAll(
+      `from "../../${file.replace(/^\.\//, "")}"`,
+      `from "${name}${entry.slice(1)}"`,
+    );
+  }
+  const [other] = /from "\.\.\/\.\.\/[^"]*"/.exec(text) ?? [];
+  if (other) throw new Error(`Cannot pack an example: ${other} is no entry`);
+  return text;
+}
+
+/**
  * What is wrong with the links of a document of a package, and of those it leads to.
  *
  * @param from The document.

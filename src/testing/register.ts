@@ -105,7 +105,7 @@ export function runTaskStoreConformance<Context>(
   options: RunConformanceOptions<Context>,
 ): void {
   const { runner: given, ...others } = options ?? {};
-  const resolved = resolveConformanceOptions(name, factory, others);
+  const resolved = resolveConformanceOptions(name, factory, options && others);
   const runner = checkRunner(given);
   const worlds = { factory, seen: new WeakSet(), seed: resolved.seed };
   const timeoutMs = 2 * resolved.caseTimeoutMs + RUNNER_MARGIN_MS;

@@ -134,7 +134,7 @@ describe("runTaskStoreConformance()", () => {
       [undefined, { runner }, /factory: the value is undefined/],
       [factory, {}, /runner: the value is undefined, an object with describe/],
       [factory, { runner: { ...runner, skip: 1 } }, /runner: /],
-      [factory, undefined, /options: the value is undefined/],
+      [factory, undefined, /the options are undefined/],
     ];
     for (const [given, options, message] of wrong) {
       assert.throws(

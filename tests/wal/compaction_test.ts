@@ -17,6 +17,8 @@ import { rejects } from "../support/rejects.ts";
 import { describe, it } from "../support/runner.ts";
 import { segmentsIn, withTempDir } from "../support/wal_dir.ts";
 import { FaultDisk, systemError } from "../support/wal_fault_disk.ts";
+import type { CallKind } from "../support/wal_proof/calls.ts";
+import { SimDisk } from "../support/wal_proof/sim_disk.ts";
 
 describe("WalTaskStore.compact(), a large task that changes all the time", () => {
   const long = "x".repeat(300_000);
@@ -200,4 +202,59 @@ describe("WalTaskStore, a compaction whose file the system does not let go", () 
       assert.equal(refusals, 4);
       await store.close();
     }));
+});
+
+describe("WalTaskStore.compact(), called while another compaction is at its end", () => {
+  it("begins no second one beside one that begins in the same turn", async () => {
+    // How far the end of the one is from the write that begins the next.
+    for (let hops = 0; hops < 16; hops++) {
+      await withTempDir(async (dir) => {
+        const sim = new SimDisk();
+        const errors: unknown[] = [];
+        const options = {
+          fsync: true,
+          compactEvery: 1,
+          onCompactionError: (error: unknown) => errors.push(error),
+        };
+        const disk = sim.session();
+        const store = await openLogStore(dir, 100_000, options, disk);
+        /** The next call of a kind is held up. */
+        const hold = (kind: CallKind) => {
+          const arrived = Promise.withResolvers<void>();
+          const released = Promise.withResolvers<void>();
+          let isNext = false;
+          sim.meter.moment = (call, when) => {
+            isNext = when === "before" && call.kind === kind;
+          };
+          sim.meter.arrival = () => {
+            if (!isNext) return Promise.resolve();
+            sim.meter.moment = () => {};
+            sim.meter.arrival = () => Promise.resolve();
+            arrived.resolve();
+            return released.promise;
+          };
+          return { arrived: arrived.promise, release: released.resolve };
+        };
+        const removed = Promise.withResolvers<void>();
+        sim.meter.moment = ({ kind }) => {
+          if (kind === "remove") removed.resolve();
+        };
+        const created = store.create(aRecord("a"));
+        await removed.promise;
+        // The last step of a compaction: its names are flushed.
+        const end = hold("syncDir");
+        await Promise.all([created, end.arrived]);
+        const compacted = store.compact();
+        const write = hold("sync");
+        const others = ["b", "c"].map((id) => store.create(aRecord(id)));
+        await write.arrived;
+        end.release();
+        for (let hop = 0; hop < hops; hop++) await undefined;
+        write.release();
+        await Promise.all([compacted, ...others]);
+        await store.close();
+        assert.deepEqual(errors, [], `${hops} hops`);
+      });
+    }
+  });
 });

@@ -534,6 +534,21 @@ describe("WalTaskStore, compaction on a disk that fails", () => {
       }));
   }
 
+  it("has on the disk that a segment is gone before the next one goes, with fsync", () =>
+    withTempDir(async (dir) => {
+      const disk = new FaultDisk();
+      const options = resolveWalOptions({ dir, fsync: true });
+      const store = new LogTaskStore({ ...options, segmentBytes: 300 }, disk);
+      for (const id of ["a", "b", "c"]) await store.create(aRecord(id));
+      const calls: string[] = [];
+      disk.faults.remove = () => void calls.push("remove");
+      disk.faults.syncDir = () => void calls.push("flush");
+      await store.compact();
+      assert.ok(calls.filter((call) => call === "remove").length >= 3);
+      assert.doesNotMatch(calls.join(" "), /remove( remove|$)/);
+      await store.close();
+    }));
+
   it("refuses writes when the name of a segment may not be on the disk", () =>
     withFaults({ fsync: true }, async (store, disk) => {
       await store.create(aRecord("a"));

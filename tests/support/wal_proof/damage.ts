@@ -237,7 +237,10 @@ function wrongIn(
     return "is refused and not touched";
   }
   if (state === ABSENT) {
-    return hit.includes(own[0]) ? undefined : "is gone";
+    const died = own.findLastIndex(({ states }) =>
+      states.get(taskId) === ABSENT
+    );
+    return hit.includes(own[died + 1]) ? undefined : "is gone";
   }
   if (latest === ABSENT && hit.includes(own.at(-1)!)) {
     // Its deletion is lost, but it is expired all the same.

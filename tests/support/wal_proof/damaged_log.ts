@@ -30,7 +30,7 @@ export interface WrittenLog {
   readonly states: ReadonlyMap<string, string>;
 }
 
-/** A log with a task of every kind, in a few segments. */
+/** A log with a task of every kind, in a few segments, and two tasks of one id. */
 export const SMALL_LOG: readonly Operation[] = [
   { do: "create", id: "often" },
   { do: "create", id: "ended" },
@@ -42,8 +42,11 @@ export const SMALL_LOG: readonly Operation[] = [
   { do: "update", id: "ended", change: "progress" },
   { do: "update", id: "swept", change: "expire" },
   { do: "sweep" },
+  // A second life of the id, whose versions are those of the first.
+  { do: "create", id: "swept" },
   { do: "update", id: "often", change: "answer", size: 20 },
   { do: "update", id: "large", change: "complete", size: 150 },
+  { do: "update", id: "swept", change: "progress" },
   { do: "create", id: "once" },
   { do: "update", id: "ended", change: "expire" },
   { do: "update", id: "often", change: "progress" },

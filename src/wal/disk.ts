@@ -3,6 +3,7 @@
 import {
   chmodSync,
   closeSync,
+  existsSync,
   fdatasync,
   fdatasyncSync,
   fstatSync,
@@ -77,14 +78,13 @@ export interface Disk {
 /** The real file system. */
 export const realDisk: Disk = {
   makeDir(path) {
-    const first = mkdirSync(path, { recursive: true, mode: 0o700 });
-    if (first === undefined) return [];
-    const changed: string[] = [];
-    for (let made = path; made.length >= first.length; made = dirname(made)) {
-      changed.push(dirname(made));
-      if (made === dirname(made)) break;
-    }
-    return changed;
+    const missing: string[] = [];
+    for (let at = path; !existsSync(at); at = dirname(at)) missing.unshift(at);
+    // One by one: in a folder that takes none, Node before 26 tries for ever.
+    for (const one of missing) makeFolder(one);
+    // Says so where there is a file.
+    if (missing.length === 0) mkdirSync(path, { recursive: true });
+    return missing.map((one) => dirname(one)).reverse();
   },
   open: (path) => openFile(path),
   openToRead: (path) => diskFile(openSync(path, "r")),
@@ -130,6 +130,16 @@ export function isMissing(error: unknown): boolean {
 export function isForbidden(error: unknown): boolean {
   const code = codeOf(error);
   return code === "EACCES" || code === "EPERM";
+}
+
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    if (codeOf(error) !== "EEXIST") throw error;
+    // Another process was faster; or it is no folder, which this says.
+    mkdirSync(path, { recursive: true });
+  }
 }
 
 function openFile(path: string): DiskFile {

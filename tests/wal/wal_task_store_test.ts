@@ -1,5 +1,11 @@
 import assert from "node:assert/strict";
-import { mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  readdirSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join, relative } from "node:path";
 import process from "node:process";
 import { TaskLifecycle } from "../../mod.ts";
@@ -154,6 +160,42 @@ describe("WalTaskStore, a directory", () => {
       assert.equal(error.code, "ERR_STORE_FAILED");
       assert.match(error.message, /^Cannot open ".*file": .*\bEEXIST\b/);
       assert.ok(error.cause instanceof Error);
+    }));
+
+  it("is made with those above it, and by a link that leads to it", () =>
+    withTempDir(async (parent) => {
+      const dir = join(parent, "a", "b", "c");
+      const store = await WalTaskStore.open({ dir, fsync: true });
+      await store.create(aRecord("a"));
+      if (process.platform !== "win32") {
+        const link = join(parent, "link");
+        symlinkSync(join(parent, "a", "b"), link);
+        // It is one directory, by whatever name.
+        const again = { dir: join(link, "c"), lockTimeoutMs: 0 };
+        await rejects(WalTaskStore.open(again), "ERR_STORE_LOCKED");
+      }
+      await store.close();
+    }));
+
+  it("that cannot be made is a typed error that says why", () =>
+    withTempDir(async (parent) => {
+      writeFileSync(join(parent, "file"), "");
+      const dirs: [dir: string, code: RegExp][] = [
+        [join(parent, "file", "a", "b"), /ENOTDIR|ENOENT|EEXIST/],
+        [join(parent, "a".repeat(300), "b"), /ENAMETOOLONG|ENOENT/],
+      ];
+      if (process.platform === "linux") {
+        // It is no folder that one could make anything in.
+        dirs.push(["/proc/none/a", /ENOENT/]);
+        symlinkSync(join(parent, "none"), join(parent, "link"));
+        dirs.push([join(parent, "link"), /EEXIST|ENOENT/]);
+        dirs.push([join(parent, "link", "a"), /EEXIST|ENOENT/]);
+      }
+      for (const [dir, code] of dirs) {
+        const error = await WalTaskStore.open({ dir }).catch((error) => error);
+        assert.equal(error.code, "ERR_STORE_FAILED", dir);
+        assert.match(error.message, code);
+      }
     }));
 
   it("whose lock file is none is a typed error that names it", () =>

@@ -51,6 +51,8 @@ export type {
   ElicitResult,
   InputResponse,
   InputResponses,
+  InputResponsesTo,
+  InputResponseTo,
   ListRootsResult,
   Root,
 } from "./src/model/input_response.ts";

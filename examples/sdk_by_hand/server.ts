@@ -43,8 +43,7 @@ async function greet(task: TaskHandle) {
       },
     },
   });
-  const { name } = (who as { content?: { name?: string } }).content ?? {};
-  const text = `Hello, ${name ?? "stranger"}!`;
+  const text = `Hello, ${who.content?.name ?? "stranger"}!`;
   // A task's result is the whole result of the call: the SDK adds nothing to it.
   return { resultType: "complete", content: [{ type: "text", text }] };
 }

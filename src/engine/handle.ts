@@ -7,8 +7,11 @@ import {
   TaskAlreadyTerminalError,
   TaskCancelled,
 } from "../errors.ts";
-import type { InputRequest } from "../model/input_request.ts";
-import type { InputResponses } from "../model/input_response.ts";
+import type { InputRequests } from "../model/input_request.ts";
+import type {
+  InputResponses,
+  InputResponsesTo,
+} from "../model/input_response.ts";
 import {
   NO_INPUT,
   openRequests,
@@ -75,15 +78,16 @@ export interface TaskHandle {
    *
    * @param requests Requests by key; a key is used once in the life of a task
    * (rule I5).
-   * @returns The answers to these keys, and no others.
+   * @returns The answers to these keys, and no others, each of the kind that
+   * belongs to its request.
    * @throws {InvalidInputRequestError} `ERR_INVALID_INPUT_REQUEST`: a request is wrong.
    * @throws {DuplicateInputKeyError} `ERR_DUPLICATE_INPUT_KEY`: a key was used before.
    * @throws {LimitExceededError} `ERR_LIMIT_EXCEEDED`: too many keys, or too many calls that wait.
    * @throws {TaskEntryTooLargeError} `ERR_ENTRY_TOO_LARGE`: the requests do not fit.
    */
-  requestInput(
-    requests: Readonly<Record<string, InputRequest>>,
-  ): Promise<InputResponses>;
+  requestInput<const Requests extends InputRequests>(
+    requests: Requests,
+  ): Promise<InputResponsesTo<Requests>>;
   /**
    * Gives the answers that arrived while no worker was waiting, such as after
    * a restart: each at most once, and to one caller only. It does not wait. A
@@ -169,8 +173,8 @@ export function createHandle(
       : write(() => change));
   };
 
-  const requestInput = async (
-    requests: Readonly<Record<string, InputRequest>>,
+  const requestInput = async <Requests extends InputRequests>(
+    requests: Requests,
   ) => {
     const parsed = parseInputRequests(requests, limits);
     const waiter = await live.reserveWaiter(() =>
@@ -184,7 +188,7 @@ export function createHandle(
         return { patch, result: () => live.wait(taskId, Object.keys(parsed)) };
       })
     );
-    return await waiter.answers;
+    return await waiter.answers as InputResponsesTo<Requests>;
   };
 
   const resumeInput = () =>

@@ -88,10 +88,13 @@ export interface McpTasks<Server extends McpServerLike> {
    * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: an argument is wrong.
    * @throws {LimitExceededError} `ERR_LIMIT_EXCEEDED`: `task.ttlMs` is over `limits.maxTtlMs`.
    */
-  registerTool: <Input extends SchemaLike | undefined = undefined>(
+  registerTool: <
+    Input extends SchemaLike | undefined = undefined,
+    Output extends SchemaLike | undefined = undefined,
+  >(
     name: string,
-    config: TaskToolConfig<Input>,
-    worker: TaskToolWorker<Input>,
+    config: TaskToolConfig<Input, Output>,
+    worker: TaskToolWorker<Input, Output>,
   ) => ReturnType<Server["registerTool"]>;
 }
 

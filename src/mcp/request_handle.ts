@@ -14,7 +14,10 @@ import {
 } from "../engine/handle_arguments.ts";
 import { quiet } from "../engine/quiet.ts";
 import type { InputRequests } from "../model/input_request.ts";
-import type { InputResponses } from "../model/input_response.ts";
+import type {
+  InputResponses,
+  InputResponsesTo,
+} from "../model/input_response.ts";
 import type { JsonObject } from "../model/json.ts";
 import type { TaskLimits } from "../model/limits.ts";
 import { requireInputCapabilities } from "./client_input.ts";
@@ -128,11 +131,15 @@ export class RequestTaskHandle implements TaskHandle {
    * @throws {InvalidInputRequestError} `ERR_INVALID_INPUT_REQUEST`: a request is wrong.
    * @throws {TaskAlreadyTerminalError} `ERR_TASK_TERMINAL`: the call has ended.
    */
-  requestInput(requests: InputRequests): Promise<InputResponses> {
+  requestInput<const Requests extends InputRequests>(
+    requests: Requests,
+  ): Promise<InputResponsesTo<Requests>> {
     return quiet(this.#ask(requests));
   }
 
-  async #ask(requests: InputRequests): Promise<InputResponses> {
+  async #ask<Requests extends InputRequests>(
+    requests: Requests,
+  ): Promise<InputResponsesTo<Requests>> {
     if (this.#outcome) this.#refuseIfEnded();
     requireInputCapabilities(requests, this.#capabilities);
     try {

@@ -20,6 +20,7 @@ import type { InputRequest, InputRequests } from "../model/input_request.ts";
 import {
   type InputResponse,
   type InputResponses,
+  type InputResponsesTo,
   parseInputResponse,
 } from "../model/input_response.ts";
 import { parseInputRequests } from "../model/input_round.ts";
@@ -101,7 +102,9 @@ export class Round {
    * @throws {InvalidInputRequestError} `ERR_INVALID_INPUT_REQUEST`: a request is wrong.
    * @throws {LimitExceededError} `ERR_LIMIT_EXCEEDED`: too many keys.
    */
-  async ask(requests: InputRequests): Promise<InputResponses> {
+  async ask<Requests extends InputRequests>(
+    requests: Requests,
+  ): Promise<InputResponsesTo<Requests>> {
     const asking = this.#ask(requests);
     this.#asking.add(asking);
     try {
@@ -111,7 +114,9 @@ export class Round {
     }
   }
 
-  async #ask(requests: InputRequests): Promise<InputResponses> {
+  async #ask<Requests extends InputRequests>(
+    requests: Requests,
+  ): Promise<InputResponsesTo<Requests>> {
     const { limits, checkFormAnswers: checkAnswers } = this.#rules;
     const parsed = Object.entries(parseInputRequests(requests, limits));
     this.#use(parsed.map(([key]) => key));
@@ -145,7 +150,7 @@ export class Round {
     }
     for (const [key, answer] of answers) this.#answers.set(key, answer);
     if (answers.length < parsed.length) throw new InputPendingError();
-    return Object.fromEntries(answers);
+    return Object.fromEntries(answers) as InputResponsesTo<Requests>;
   }
 
   /** Before anything is awaited, so that of two calls with one key one is refused. */

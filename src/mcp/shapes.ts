@@ -90,9 +90,16 @@ export interface SchemaLike {
     /** Describes the schema for clients. */
     readonly jsonSchema: object;
     /** What the schema takes and gives, for the type checker alone. */
-    readonly types?: { readonly output: unknown } | undefined;
+    readonly types?:
+      | { readonly input: unknown; readonly output: unknown }
+      | undefined;
   };
 }
+
+/** What a schema takes; without a schema, anything. */
+export type SchemaInput<Schema extends SchemaLike | undefined> = Schema extends
+  SchemaLike ? NonNullable<Schema["~standard"]["types"]>["input"]
+  : unknown;
 
 /** What a schema makes of a value; without a schema, an empty object. */
 export type SchemaOutput<Schema extends SchemaLike | undefined> = Schema extends

@@ -54,7 +54,9 @@ function toolHandle(
   tool: Tool,
   { answers, call }: TaskToolContext,
 ): TaskHandle {
-  const ask = async (requests: InputRequests) => {
+  const ask = async <const Requests extends InputRequests>(
+    requests: Requests,
+  ) => {
     requireInputCapabilities(requests, call.clientCapabilities);
     for (const key of Object.keys(requests ?? {})) {
       if (Object.hasOwn(answers, key)) {
@@ -69,7 +71,7 @@ function toolHandle(
       return task.signal;
     },
     progress: (message, patch) => task.progress(message, patch),
-    requestInput: (requests: InputRequests) => quiet(ask(requests)),
+    requestInput: (requests) => quiet(ask(requests)),
     resumeInput: () => task.resumeInput(),
     complete: async (result) => {
       await task.complete(await finish(tool, result as ToolResult));

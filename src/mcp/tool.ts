@@ -110,7 +110,9 @@ async function prelude(call: Call): Promise<ToolAnswer | undefined> {
   const { before } = tool.config;
   if (!before) return undefined;
   const { answers: _, ...context } = toolContext(call);
-  const ask = async (requests: InputRequests) => {
+  const ask = async <const Requests extends InputRequests>(
+    requests: Requests,
+  ) => {
     requireInputCapabilities(requests, host.capabilities(ctx));
     return await round.ask(requests);
   };

@@ -2,10 +2,14 @@
 
 import type { TaskHandle } from "../engine/handle.ts";
 import type { InputRequests } from "../model/input_request.ts";
-import type { InputResponses } from "../model/input_response.ts";
+import type {
+  InputResponses,
+  InputResponsesTo,
+} from "../model/input_response.ts";
 import type {
   AuthInfoLike,
   RequestId,
+  SchemaInput,
   SchemaLike,
   SchemaOutput,
 } from "./shapes.ts";
@@ -81,6 +85,16 @@ export interface ToolResult {
 }
 
 /**
+ * What the worker of a tool gives: with an output schema, `structuredContent`
+ * as the schema takes it, or a failure.
+ */
+export type TaskToolResult<Output extends SchemaLike | undefined> =
+  Output extends SchemaLike ?
+      | ToolResult & { readonly structuredContent: SchemaInput<Output> }
+      | ToolResult & { readonly isError: true }
+    : ToolResult;
+
+/**
  * What it takes to run a call's worker again, in another process too: plain
  * JSON, for the host to keep.
  */
@@ -122,11 +136,14 @@ export interface TaskToolContext {
  * where the same question gets that answer. So do nothing before a question
  * that must not be done twice, and ask the same questions each time.
  */
-export type TaskToolWorker<Input extends SchemaLike | undefined> = (
+export type TaskToolWorker<
+  Input extends SchemaLike | undefined,
+  Output extends SchemaLike | undefined = undefined,
+> = (
   args: SchemaOutput<Input>,
   task: TaskHandle,
   ctx: TaskToolContext,
-) => ToolResult | void | Promise<ToolResult | void>;
+) => TaskToolResult<Output> | void | Promise<TaskToolResult<Output> | void>;
 
 /** What a tool can do before its call becomes a task. */
 export interface TaskToolPrelude extends Omit<TaskToolContext, "answers"> {
@@ -143,7 +160,9 @@ export interface TaskToolPrelude extends Omit<TaskToolContext, "answers"> {
    * @throws {DuplicateInputKeyError} `ERR_DUPLICATE_INPUT_KEY`: a key was used before.
    * @throws {InvalidInputRequestError} `ERR_INVALID_INPUT_REQUEST`: a request is wrong.
    */
-  requestInput(requests: InputRequests): Promise<InputResponses>;
+  requestInput<const Requests extends InputRequests>(
+    requests: Requests,
+  ): Promise<InputResponsesTo<Requests>>;
 }
 
 /** How the tasks of a tool are created. */
@@ -195,7 +214,7 @@ export interface TaskToolTaskOptions {
  *         },
  *       },
  *     });
- *     if ("action" in sure && sure.action === "accept") return;
+ *     if (sure.action === "accept") return;
  *     return { content: [{ type: "text", text: "Nothing was deleted" }] };
  *   },
  * }, async ({ folder }, task) => {
@@ -205,7 +224,10 @@ export interface TaskToolTaskOptions {
  * await tasks.close();
  * ```
  */
-export interface TaskToolConfig<Input extends SchemaLike | undefined> {
+export interface TaskToolConfig<
+  Input extends SchemaLike | undefined,
+  Output extends SchemaLike | undefined = SchemaLike | undefined,
+> {
   /**
    * The tool's name, for people.
    *
@@ -229,7 +251,7 @@ export interface TaskToolConfig<Input extends SchemaLike | undefined> {
    *
    * @default nothing is said, and nothing is checked
    */
-  readonly outputSchema?: SchemaLike;
+  readonly outputSchema?: Output;
   /**
    * Hints for clients.
    *

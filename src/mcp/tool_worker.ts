@@ -48,10 +48,13 @@ import { validate } from "./validate.ts";
  * await tasks.close();
  * ```
  */
-export function toolWorker<Input extends SchemaLike | undefined = undefined>(
+export function toolWorker<
+  Input extends SchemaLike | undefined = undefined,
+  Output extends SchemaLike | undefined = undefined,
+>(
   name: string,
-  config: TaskToolConfig<Input>,
-  worker: TaskToolWorker<Input>,
+  config: TaskToolConfig<Input, Output>,
+  worker: TaskToolWorker<Input, Output>,
   call: TaskToolCall,
 ): TaskWorker {
   const tool = { name, config, worker } as unknown as Tool;

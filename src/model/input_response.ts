@@ -10,7 +10,13 @@ import {
 } from "./content_block.ts";
 import { checkFormAnswer } from "./form_answer.ts";
 import { formSchema } from "./form_schema.ts";
-import type { ElicitRequestFormParams, InputRequest } from "./input_request.ts";
+import type {
+  CreateMessageRequest,
+  ElicitRequest,
+  ElicitRequestFormParams,
+  InputRequest,
+  InputRequests,
+} from "./input_request.ts";
 import { type JsonObject, type JsonValue, toPlainJson } from "./json.ts";
 import {
   anyObject,
@@ -84,6 +90,17 @@ export type InputResponse =
 
 /** Answers by key. */
 export type InputResponses = Readonly<Record<string, InputResponse>>;
+
+/** The answer to one request: of the kind that its method has. */
+export type InputResponseTo<Request extends InputRequest> = Request extends
+  ElicitRequest ? ElicitResult
+  : Request extends CreateMessageRequest ? CreateMessageResult
+  : ListRootsResult;
+
+/** The answers to requests, each under the key of its request. */
+export type InputResponsesTo<Requests extends InputRequests> = {
+  readonly [Key in keyof Requests]: InputResponseTo<Requests[Key]>;
+};
 
 const formValue: Check = matching(
   "a string, a number, true, false or an array of strings is needed",

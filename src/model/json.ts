@@ -16,7 +16,10 @@ export type JsonValue =
   | readonly JsonValue[]
   | JsonObject;
 
-/** An object of plain JSON. */
+/**
+ * An object of plain JSON. An `interface` does not fit, for the type checker
+ * lets it have more members than it says: name its shape by a `type`.
+ */
 export interface JsonObject {
   /** Any member. */
   readonly [key: string]: JsonValue;

@@ -298,8 +298,7 @@ describe("a question to a client without tasks", () => {
           outputSchema: z.object({ n: z.number() }),
         }, async (_args, task) => {
           const { a } = await task.requestInput({ a: howMany("A?") });
-          const { count } = (a as ElicitResult).content!;
-          return { structuredContent: { n: count } };
+          return { structuredContent: { n: Number(a.content?.count) } };
         }),
     });
     const first = await call(host);

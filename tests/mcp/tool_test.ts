@@ -362,7 +362,7 @@ describe("a tool with an output schema", () => {
             n: z.number(),
             rows: z.array(z.object({ at: z.string() })).optional(),
           }),
-        }, () => outputs),
+        }, () => outputs as never),
     });
     const { result } = await directly(host, "tool");
     const { _meta, ...direct } = result;

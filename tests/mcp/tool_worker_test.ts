@@ -21,7 +21,10 @@ const config = {
   }),
   outputSchema: z.object({ year: z.number() }),
 };
-type Worker = TaskToolWorker<typeof config.inputSchema>;
+type Worker = TaskToolWorker<
+  typeof config.inputSchema,
+  typeof config.outputSchema
+>;
 
 const call = (more: Partial<TaskToolCall> = {}): TaskToolCall => ({
   arguments: { day: "1987-06-05" },
@@ -96,7 +99,7 @@ describe("toolWorker()", () => {
     assert.match(text, /^Input validation error: .* tool year: day: /);
 
     const wrongOutput = await run(
-      () => ({ structuredContent: { year: "1987" } }),
+      () => ({ structuredContent: { year: "1987" as never } }),
       call(),
     );
     assert.equal(wrongOutput.isError, true);

@@ -52,9 +52,7 @@ export function registerTools(
       b: howMany("How many bananas?"),
     });
     const { c } = await task.requestInput({ c: howMany("And more?") });
-    const counts = [a, b, c].map((answer) =>
-      Number((answer as { content?: { count?: unknown } }).content?.count)
-    );
+    const counts = [a, b, c].map((answer) => Number(answer.content?.count));
     const sum = counts.reduce((x, y) => x + y);
     return { content: [{ type: "text", text: `${sum}` }] };
   });

@@ -43,8 +43,8 @@ import { KvTaskStore } from "./workers_kv_store.ts";
  * a minute or so.
  *
  * A TTL is checked at each read. `sweep()` lists all keys, and deletes what
- * expired 10 minutes ago or earlier; what nobody sweeps, KV deletes itself a
- * day after its end. The count is exact for what this instance knows and what
+ * expired 10 minutes ago or earlier; what nobody sweeps, KV deletes itself, a
+ * day after its end at the earliest. The count is exact for what this instance knows and what
  * KV lists; what KV has deleted, or another instance deletes at the same time,
  * is not in it, or in both. A Worker may call KV 1,000 times in one invocation:
  * a sweep that has more to delete fails there, and the next one goes on.

@@ -43,8 +43,8 @@ export interface KvPending extends KvVersion {
   readonly taskId: string;
   /** Whether it is the first of the task. */
   readonly first: boolean;
-  /** The caller's time. */
-  readonly now: number;
+  /** For how long the task lives, in milliseconds; `null`: for ever. */
+  readonly ttlMs: number | null;
   /** What becomes of it. */
   readonly batch: KvBatch;
 }
@@ -63,8 +63,8 @@ export interface KvEntry {
   landed?: KvVersion;
   /** When that became known. */
   landedAt: number;
-  /** Whether a write was given up after that, and may be in KV all the same. */
-  isInDoubt?: boolean;
+  /** The largest stamp of the writes that were given up after that, and may be in KV all the same. */
+  givenUp?: number;
   /** The newest state that is not. */
   pending?: KvPending;
   /** What is under way. */

@@ -10,6 +10,7 @@ import {
   unusable,
 } from "../model/limits.ts";
 import { checkOptions, type NamesOf } from "../model/option_names.ts";
+import type { StoreDamage } from "../store/damage.ts";
 import type { WorkersKvBinding } from "./workers_kv_shape.ts";
 
 const DEFAULT_PREFIX = "mcp-durable-tasks/";
@@ -59,6 +60,15 @@ export interface WorkersKvTaskStoreOptions {
    * @default Date.now
    */
   readonly now?: () => number;
+  /**
+   * Is told, once for each, of keys of the store that a sweep cannot read: they
+   * were written by other means, or by a later release. They stay as they are,
+   * and all others are served and swept.
+   *
+   * @param damage What was found.
+   * @default nobody is told
+   */
+  readonly onDamage?: (damage: StoreDamage) => void;
 }
 
 const NAMES: NamesOf<WorkersKvTaskStoreOptions> = {
@@ -67,6 +77,7 @@ const NAMES: NamesOf<WorkersKvTaskStoreOptions> = {
   maxRecordBytes: true,
   minWriteIntervalMs: true,
   now: true,
+  onDamage: true,
 };
 
 /** All options, checked. */
@@ -91,6 +102,7 @@ export function resolveWorkersKvOptions(
     maxRecordBytes = DEFAULT_MAX_ENTRY_BYTES,
     minWriteIntervalMs = DEFAULT_WRITE_INTERVAL_MS,
     now = Date.now,
+    onDamage = () => {},
   } = given;
   checkOptions("make a WorkersKvTaskStore", given, NAMES);
   if (given.acceptEventualStore !== true) {
@@ -126,12 +138,9 @@ export function resolveWorkersKvOptions(
     minWriteIntervalMs,
     LONGEST_WRITE_INTERVAL_MS,
   );
-  return {
-    prefix,
-    maxRecordBytes,
-    minWriteIntervalMs,
-    now: checkFunction("now", now),
-  };
+  checkFunction("now", now);
+  checkFunction("onDamage", onDamage);
+  return { prefix, maxRecordBytes, minWriteIntervalMs, now, onDamage };
 }
 
 /**

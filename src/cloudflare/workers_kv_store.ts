@@ -15,6 +15,7 @@ import {
   type TaskRecord,
 } from "../model/record.ts";
 import type { TaskStore, TaskStoreTraits } from "../store/contract.ts";
+import { DamageReports } from "../store/damage.ts";
 import { isTooLarge } from "../store/record_size.ts";
 import { idPart, isIdPart } from "./id_part.ts";
 import type { KvClock } from "./workers_kv_clock.ts";
@@ -23,6 +24,7 @@ import type { ResolvedWorkersKvOptions } from "./workers_kv_options.ts";
 import type { WorkersKvBinding } from "./workers_kv_shape.ts";
 import {
   isNewer,
+  isSame,
   type KvVersion,
   readMetadata,
   readValue,
@@ -45,8 +47,12 @@ export class KvTaskStore implements TaskStore {
   readonly #options: ResolvedWorkersKvOptions;
   readonly #memory: KvMemory;
   readonly #writer: KvWriter;
+  readonly #damage: DamageReports;
   /** What is under way. */
   readonly #calls: Set<Promise<unknown>> = new Set();
+  /** Drawn at the first write. */
+  #writerName: string | undefined;
+  #writes = 0;
   #closed = false;
 
   /**
@@ -65,6 +71,7 @@ export class KvTaskStore implements TaskStore {
     this.#kv = kv;
     this.#options = options;
     this.#memory = new KvMemory(clock, limits);
+    this.#damage = new DamageReports(options.onDamage);
     this.#writer = new KvWriter(kv, this.#memory, clock, minWriteIntervalMs);
     this.traits = Object.freeze({
       durable: true,
@@ -77,11 +84,11 @@ export class KvTaskStore implements TaskStore {
 
   create(record: TaskRecord): Promise<void> {
     return this.#call("create a task", () => {
-      const now = this.#options.now();
-      const { taskId } = record;
-      const first = versionOf(record, Math.floor(now));
+      const { taskId, ttlMs } = record;
+      const stamp = Math.floor(this.#options.now());
+      const first = versionOf(record, stamp, this.#nextWrite());
       this.#refuseIfTooLarge(taskId, first.text);
-      return this.#create(taskId, first, now);
+      return this.#create(taskId, first, ttlMs);
     });
   }
 
@@ -124,7 +131,7 @@ export class KvTaskStore implements TaskStore {
   async #create(
     taskId: string,
     first: KvVersion & { readonly text: string },
-    now: number,
+    ttlMs: number | null,
   ): Promise<void> {
     const key = await this.#keyOf(taskId);
     for (;;) {
@@ -143,7 +150,7 @@ export class KvTaskStore implements TaskStore {
       stamp: Math.max(first.stamp, after + 1),
       taskId,
       first: true,
-      now,
+      ttlMs,
       batch: { landed: -Infinity, attempts: 0 },
     });
   }
@@ -185,7 +192,13 @@ export class KvTaskStore implements TaskStore {
       const before = isFound ? record : parseKept(base);
       const after = patchRecord(before, patch);
       // After a write that may have come to KV all the same, this one is the later.
-      const next = versionOf(after, base.stamp + (entry.isInDoubt ? 1 : 0));
+      const { stamp } = base;
+      const { givenUp } = entry;
+      const next = versionOf(
+        after,
+        givenUp === undefined ? stamp : Math.max(stamp, givenUp + 1),
+        this.#nextWrite(),
+      );
       this.#refuseIfTooLarge(taskId, next.text, before);
       const batch = pending?.batch ?? { landed: -Infinity, attempts: 0 };
       const first = pending?.first ?? false;
@@ -193,7 +206,7 @@ export class KvTaskStore implements TaskStore {
         ...next,
         taskId,
         first,
-        now,
+        ttlMs: after.ttlMs,
         batch,
       });
       return after;
@@ -212,7 +225,9 @@ export class KvTaskStore implements TaskStore {
       const listed = page.keys
         // What begins with a longer prefix is another store's.
         .filter(({ name }) => isIdPart(name.slice(prefix.length)))
-        .map(({ name, metadata }) => [name, readMetadata(metadata)] as const);
+        .map(({ name, metadata }) =>
+          [name, this.#listed(name, metadata)] as const
+        );
       deleted += await this.#removeExpired(listed, now);
       ({ cursor } = page);
       done = page.list_complete || cursor === undefined;
@@ -220,6 +235,16 @@ export class KvTaskStore implements TaskStore {
     // A listing may be late too.
     const known = this.#memory.keys().map((key) => [key, undefined] as const);
     return deleted + await this.#removeExpired(known, now);
+  }
+
+  /** The state that a listing tells of; what cannot be read is left, and told of. */
+  #listed(key: string, metadata: unknown): KvVersion | undefined {
+    try {
+      return readMetadata(metadata);
+    } catch (error) {
+      this.#damage.tell(key, error);
+      return undefined;
+    }
   }
 
   async #removeExpired(
@@ -266,10 +291,9 @@ export class KvTaskStore implements TaskStore {
     if (value === null) return { version: this.#memory.get(key)?.landed };
     const found = readValue(taskId, key, value, metadata);
     const landed = this.#memory.note(key, found.version).landed!;
-    const isOther = landed.text !== undefined && landed.text !== value;
-    return isOther || isNewer(landed, found.version)
-      ? { version: landed }
-      : found;
+    const isOther = isNewer(landed, found.version) ||
+      !isSame(landed, found.version);
+    return isOther ? { version: landed } : found;
   }
 
   async #ask<T>(operation: string, call: () => Promise<T>): Promise<T> {
@@ -278,6 +302,12 @@ export class KvTaskStore implements TaskStore {
     } catch (cause) {
       throw new StoreFailedError(operation, { cause });
     }
+  }
+
+  /** Names a write: as no other of this instance, or of another. */
+  #nextWrite(): string {
+    this.#writerName ??= crypto.randomUUID();
+    return `${this.#writerName}/${this.#writes++}`;
   }
 
   /** A key has 512 bytes. */

@@ -6,8 +6,8 @@ import type { TaskRecord } from "../model/record.ts";
 import type { WorkersKvPutOptions } from "./workers_kv_shape.ts";
 
 /**
- * KV itself deletes a task a day after its end: it goes by another clock, and a
- * sweep before that can count it.
+ * KV itself deletes a task a day after its end, or later: it goes by another
+ * clock, and a sweep before that can count it.
  */
 const KV_GRACE_MS = 24 * 60 * 60 * 1_000;
 /** What lives longer than this is left to sweeps: who knows how far KV can count. */
@@ -20,6 +20,12 @@ export interface KvVersion {
    * a write that was given up from the one after it. The later has the larger.
    */
   readonly stamp: number;
+  /**
+   * The name of the write, which no other has: two instances, or a write that
+   * was given up and the one after it, may share all the rest. Absent where
+   * the value was copied there by other means.
+   */
+  readonly write?: string;
   /** The version of the record. */
   readonly version: number;
   /** When it expires, in milliseconds since the epoch; `Infinity` for never. */
@@ -35,14 +41,17 @@ export interface KvVersion {
  *
  * @param record The record.
  * @param stamp What tells it from earlier tasks of its id.
+ * @param write The name of the write.
  * @returns The state, with the record's JSON.
  */
 export function versionOf(
   record: TaskRecord,
   stamp: number,
+  write: string,
 ): KvVersion & { readonly text: string } {
   return {
     stamp,
+    write,
     version: record.version,
     expiresAt: expiresAt(record),
     deleted: false,
@@ -63,41 +72,76 @@ export function isNewer(one: KvVersion, other: KvVersion): boolean {
 }
 
 /**
- * Says to KV what it has to know of a state.
+ * Tells whether two states, neither of which came after the other, are one.
+ *
+ * @param one The state.
+ * @param other The other.
+ */
+export function isSame(one: KvVersion, other: KvVersion): boolean {
+  return one.write === other.write &&
+    (one.text === undefined || other.text === undefined ||
+      one.text === other.text);
+}
+
+/**
+ * Says to KV what it has to know of a state. It counts its TTL from this write,
+ * so that it deletes nothing that lives, whatever a clock has said meanwhile.
  *
  * @param version The state.
- * @param now The caller's time.
+ * @param ttlMs For how long the task lives, in milliseconds; `null`: for ever.
  * @returns The options of the write.
  */
 export function putOptions(
   version: KvVersion,
-  now: number,
+  ttlMs: number | null,
 ): WorkersKvPutOptions {
   const metadata = {
     v: version.version,
     e: Number.isFinite(version.expiresAt) ? version.expiresAt : null,
     c: version.stamp,
+    w: version.write,
   };
-  const leftMs = Math.max(0, version.expiresAt - now);
-  if (!(leftMs <= LONGEST_KV_TTL_MS)) return { metadata };
-  const expirationTtl = Math.ceil((leftMs + KV_GRACE_MS) / 1_000);
-  return { metadata, expirationTtl };
+  if (ttlMs === null || ttlMs > LONGEST_KV_TTL_MS) return { metadata };
+  const lastsMs = Math.max(0, ttlMs) + KV_GRACE_MS;
+  return { metadata, expirationTtl: Math.ceil(lastsMs / 1_000) };
 }
 
 /**
  * Reads the state that a listing tells of.
  *
  * @param metadata What stands beside the key.
- * @returns The state; `undefined` if the store has not written it.
+ * @returns The state.
+ * @throws {Error} The store has not written it, or a later release has.
  */
-export function readMetadata(metadata: unknown): KvVersion | undefined {
-  if (typeof metadata !== "object" || metadata === null) return undefined;
-  const { v: version, e, c: stamp } = metadata as Record<string, unknown>;
+export function readMetadata(metadata: unknown): KvVersion {
+  refuseLater(metadata);
+  const { v: version, e, c: stamp, w: write } = fieldsOf(metadata);
   if (
     typeof version !== "number" || typeof stamp !== "number" ||
     typeof e !== "number" && e !== null
-  ) return undefined;
-  return { stamp, version, expiresAt: e ?? Infinity, deleted: false };
+  ) throw new Error("its metadata is not what this store writes");
+  return {
+    stamp,
+    ...(typeof write === "string" && { write }),
+    version,
+    expiresAt: e ?? Infinity,
+    deleted: false,
+  };
+}
+
+/** This release writes no format, which is the first; another says its number as `f`. */
+function refuseLater(metadata: unknown): void {
+  const { f: format } = fieldsOf(metadata);
+  if (format === undefined) return;
+  throw new Error(
+    `it has format ${format}, and this version of the library reads 1`,
+  );
+}
+
+function fieldsOf(metadata: unknown): Readonly<Record<string, unknown>> {
+  return typeof metadata === "object" && metadata !== null
+    ? metadata as Record<string, unknown>
+    : {};
 }
 
 /**
@@ -116,23 +160,27 @@ export function readValue(
   text: string,
   metadata: unknown,
 ): { readonly version: KvVersion; readonly record: TaskRecord } {
-  const record = parse(text);
-  if (record?.taskId !== taskId || !Number.isSafeInteger(record.version)) {
-    throw new StoreFailedError("read a task", {
-      cause: new Error(
-        `what stands under the key ${
-          JSON.stringify(key)
-        } is no record of the task`,
-      ),
+  const unreadable = (problem: string) =>
+    new StoreFailedError("read a task", {
+      cause: new Error(`Cannot read ${JSON.stringify(key)}: ${problem}`),
     });
+  try {
+    refuseLater(metadata);
+  } catch (error) {
+    throw unreadable((error as Error).message);
+  }
+  const record = parse(text);
+  if (!isRecordOf(record, taskId)) {
+    throw unreadable("it is no record of the task");
   }
   // A value that was copied there by other means comes without metadata.
-  const { c } = (metadata ?? {}) as { readonly c?: unknown };
+  const { c, w: write } = fieldsOf(metadata);
   const stamp = typeof c === "number" ? c : 0;
   const { version } = record;
   return {
     version: {
       stamp,
+      ...(typeof write === "string" && { write }),
       version,
       expiresAt: expiresAt(record),
       deleted: false,
@@ -140,6 +188,15 @@ export function readValue(
     },
     record,
   };
+}
+
+function isRecordOf(
+  record: TaskRecord | undefined,
+  taskId: string,
+): record is TaskRecord {
+  return record?.taskId === taskId && Number.isSafeInteger(record.version) &&
+    typeof record.createdAt === "string" &&
+    (record.ttlMs === null || typeof record.ttlMs === "number");
 }
 
 function parse(text: string): TaskRecord | undefined {

@@ -12,10 +12,16 @@ import {
   DuplicateTaskIdError,
   StoreFailedError,
 } from "../errors.ts";
+import type { TaskRecord } from "../model/record.ts";
 import type { KvClock } from "./workers_kv_clock.ts";
 import type { KvEntry, KvMemory, KvPending } from "./workers_kv_memory.ts";
 import type { WorkersKvBinding } from "./workers_kv_shape.ts";
-import { isNewer, type KvVersion, putOptions } from "./workers_kv_value.ts";
+import {
+  isNewer,
+  isSame,
+  type KvVersion,
+  putOptions,
+} from "./workers_kv_value.ts";
 
 /** How often a write is tried. With the pauses between, for 15 to 23 seconds. */
 const MAX_ATTEMPTS = 5;
@@ -157,45 +163,72 @@ export class KvWriter {
 
   async #put(key: string, entry: KvEntry): Promise<void> {
     const pending = entry.pending!;
-    const { batch, text, version } = pending;
+    const { batch, text, ttlMs } = pending;
     const { landed } = entry;
     if (landed && !isNewer(pending, landed)) {
       // Seen there by a reader: this very state, after an answer that was lost, or another's.
-      if (landed.text === text) this.#landed(entry, pending);
+      if (isSame(landed, pending)) this.#landed(entry, pending);
       else this.#fail(entry, pending, overtaken(pending, landed));
       return;
     }
     const end = this.#begin(entry);
+    let error: unknown;
+    let isMade = false;
     try {
-      await this.#kv.put(key, text, putOptions(pending, pending.now));
-      this.#memory.note(key, {
-        stamp: pending.stamp,
-        version,
-        expiresAt: pending.expiresAt,
-        deleted: false,
-        text,
-      });
+      await this.#kv.put(key, text, putOptions(pending, ttlMs));
+      isMade = true;
+    } catch (thrown) {
+      error = thrown;
+    }
+    const isOvertaken = !end();
+    if (isMade) {
+      const { stamp, write, version, expiresAt } = pending;
+      const state = { stamp, write, version, expiresAt, deleted: false };
+      this.#memory.note(key, { ...state, text });
       this.#landed(entry, pending);
       this.#rest(entry, this.#intervalMs);
-    } catch (error) {
-      batch.attempts++;
-      if (isFinal(error, batch.attempts)) {
-        const failure = new StoreFailedError("write a task", { cause: error });
-        this.#fail(entry, pending, failure);
-        entry.isInDoubt = true;
-        this.#rest(entry, this.#intervalMs);
-      } else this.#rest(entry, this.#pause(batch.attempts));
-    } finally {
-      end();
-      this.#memory.dropIfEmpty(key);
+    } else if (isOvertaken) {
+      // Others have written since: they say how it goes on.
+    } else if (isFinal(error, ++batch.attempts)) {
+      const failure = new StoreFailedError("write a task", { cause: error });
+      this.#fail(entry, pending, failure);
+      entry.givenUp = Math.max(entry.givenUp ?? 0, pending.stamp);
+      this.#rest(entry, this.#intervalMs);
+    } else this.#rest(entry, this.#pause(batch.attempts));
+    if (isOvertaken && entry.landed && isNewer(entry.landed, pending)) {
+      await this.#putAgain(key, entry, entry.landed);
     }
+    this.#memory.dropIfEmpty(key);
+  }
+
+  /**
+   * Writes what is newest once more, after a write that took so long that
+   * others did not wait for it: it may have come to KV after theirs.
+   */
+  async #putAgain(
+    key: string,
+    entry: KvEntry,
+    { text, ...landed }: KvVersion,
+  ): Promise<void> {
+    if (!entry.pending) {
+      // It was deleted, or its record is not kept.
+      if (text === undefined) return;
+      const { taskId, ttlMs }: TaskRecord = JSON.parse(text);
+      const stamp = Math.max(landed.stamp, entry.givenUp ?? 0) + 1;
+      const batch = { landed: -Infinity, attempts: 0 };
+      const again = { ...landed, text, stamp, taskId, ttlMs, batch };
+      entry.pending = { ...again, first: false };
+      entry.busySince = this.#clock.now();
+    }
+    // What was acknowledged stands in memory; a failure is nobody's.
+    await this.#land(key, entry, entry.pending).catch(() => {});
   }
 
   #landed(entry: KvEntry, pending: KvPending): void {
     const { batch, version } = pending;
     batch.landed = Math.max(batch.landed, version);
     batch.attempts = 0;
-    entry.isInDoubt = false;
+    if (pending.stamp > (entry.givenUp ?? -1)) entry.givenUp = undefined;
     if (entry.pending === pending) entry.pending = undefined;
   }
 
@@ -204,16 +237,18 @@ export class KvWriter {
     if (entry.pending?.batch === batch) entry.pending = undefined;
   }
 
-  /** Marks that something is under way; answers what ends it. */
-  #begin(entry: KvEntry): () => void {
+  /** Marks that something is under way; answers what ends it, and says whether others waited so long. */
+  #begin(entry: KvEntry): () => boolean {
     const { promise: done, resolve } = Promise.withResolvers<void>();
     const now = this.#clock.now();
     const flight = { until: now + LONGEST_FLIGHT_MS, done };
     entry.flight = flight;
     entry.busySince = now;
     return () => {
-      if (entry.flight === flight) entry.flight = undefined;
       resolve();
+      if (entry.flight !== flight) return false;
+      entry.flight = undefined;
+      return true;
     };
   }
 

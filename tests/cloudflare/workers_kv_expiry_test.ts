@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { dateOf, failureOf, openKvStore, PREFIX } from "../support/kv_store.ts";
+import type { StoreDamage } from "../../cloudflare.ts";
 import { aRecord, CREATED_MS } from "../support/records.ts";
 import { describe, it } from "../support/runner.ts";
 import { SimulatedKv } from "../support/simulated_kv.ts";
@@ -39,6 +40,20 @@ describe("WorkersKvTaskStore", () => {
       assert.ok(Math.abs(left - end) <= 2_000 || left === end, `${left}`);
     }
     await kv.clock.advance(DAY_MS + 5_000);
+    assert.deepEqual(kv.keys(), []);
+  });
+
+  it("lets KV delete nothing that lives, though the clock was days ahead at the last write", async () => {
+    const kv = new SimulatedKv();
+    let aheadMs = 0;
+    const store = openKvStore(kv, { now: () => dateOf(kv) + aheadMs });
+    await store.create(aRecord("a", { ttlMs: 7 * DAY_MS }));
+    aheadMs = 5 * DAY_MS;
+    await store.update("a", { statusMessage: "ahead" }, 1);
+    aheadMs = 0;
+    await kv.clock.advance(6 * DAY_MS);
+    assert.equal((await store.get("a"))?.statusMessage, "ahead");
+    await kv.clock.advance(3 * DAY_MS);
     assert.deepEqual(kv.keys(), []);
   });
 
@@ -112,13 +127,34 @@ describe("WorkersKvTaskStore", () => {
       [`${PREFIX}=text-metadata`, "e"],
       [`${PREFIX}=text-as-time`, { v: 1, e: "2001", c: 1 }],
     ];
+    const later = { ...ended, f: 2 };
+    foreign.push([`${PREFIX}=of-a-later-release`, later]);
     for (const [key, metadata] of foreign) kv.force(key, "{}", metadata);
     const longer = openKvStore(kv, { prefix: `${PREFIX}longer/` });
     await longer.create(aRecord("a", { ttlMs: 1_000 }));
     await kv.clock.advance(HOUR_MS);
-    const store = openKvStore(kv);
+    const damage: StoreDamage[] = [];
+    const store = openKvStore(kv, {
+      onDamage(found) {
+        damage.push(found);
+        throw new Error("nobody listens");
+      },
+    });
+    await store.create(aRecord("own", { ttlMs: 1 }));
+    assert.equal(await store.sweep(dateOf(kv)), 1);
     assert.equal(await store.sweep(), 0);
     assert.equal(kv.keys().length, foreign.length + 1);
+    // Each of its own keys is told of once.
+    const names = foreign.map(([name]) => name);
+    assert.deepEqual(
+      damage.map(({ key }) => key).sort(),
+      names.filter((name) => /-/.test(name.slice(PREFIX.length))).sort(),
+    );
+    assert.match(
+      damage[0].reason,
+      /format 2, .* reads 1|what this store writes/,
+    );
+    await failureOf(store.get("of-a-later-release"), "ERR_STORE_FAILED");
     assert.equal(await longer.sweep(), 1);
   });
 

@@ -60,6 +60,7 @@ describe("new WorkersKvTaskStore()", () => {
           { maxRecordBytess: 70_000 },
           /WorkersKvTaskStore: there is no option "maxRecordBytess"; did you mean maxRecordBytes\?/,
         ],
+        [{ onDamage: "log" }, /onDamage: the value is "log", a function/],
       ] as const
     ) refuses(kv, { ...accept, ...options }, problem);
     for (const value of [undefined, null, {}, { put() {} }]) {

@@ -323,6 +323,34 @@ describe("WorkersKvTaskStore", () => {
     assert.equal((await other.get("a"))?.status, "completed");
   });
 
+  it("tells its own write from that of another instance, also where it has kept no record", async () => {
+    const kv = new SimulatedKv();
+    const binding = kv.bind();
+    let stale: { value: string; metadata: unknown } | undefined;
+    const store = openKvStore(kv, {
+      limits: { maxTextLength: 2_000 },
+      binding: {
+        ...binding,
+        getWithMetadata: async (key, type) =>
+          stale ?? await binding.getWithMetadata(key, type),
+      },
+    });
+    const before = openKvStore(kv);
+    await before.create(aRecord("a"));
+    stale = kv.peek(key("a"));
+    kv.disturb = (call) => call === "put" ? "lose the answer" : undefined;
+    const lost = before.update("a", { statusMessage: "given up" }, 1);
+    await failureOf(lost, "ERR_STORE_FAILED");
+    kv.disturb = () => {};
+    const givenUp = kv.peek(key("a"));
+    await kv.clock.advance(1_000);
+    await store.update("a", { statusMessage: "kept" }, 1);
+    await store.create(aRecord("b", { text: "x".repeat(1_900) }));
+    stale = givenUp;
+    await failureOf(store.get("a"), "ERR_STORE_FAILED");
+    await failureOf(store.update("a", {}, 2), "ERR_STORE_FAILED");
+  });
+
   it("goes on where a request ended in the middle of a write", async () => {
     const kv = new SimulatedKv();
     const binding = kv.bind();
@@ -379,6 +407,102 @@ describe("WorkersKvTaskStore", () => {
     assert.equal((await late)?.version, 5);
     assert.equal(stored(kv, "a")!.version, 5);
     assert.equal(most, 1);
+  });
+
+  it("lets an end stand that was acknowledged, though a write comes to KV after it that KV took long for", async () => {
+    for (const answer of ["good", "lost"]) {
+      const kv = new SimulatedKv();
+      const binding = kv.bind();
+      let puts = 0;
+      const store = openKvStore(kv, {
+        binding: {
+          ...binding,
+          async put(...args) {
+            const isLate = ++puts === 2;
+            if (isLate) await kv.clock.wait(45_000);
+            await binding.put(...args);
+            if (isLate && answer === "lost") {
+              throw new Error("KV PUT failed: 400 Bad Request");
+            }
+          },
+        },
+      });
+      await store.create(aRecord("a"));
+      const late = store.update("a", { statusMessage: "half" }, 1);
+      await kv.clock.advance(5_000);
+      const end = store.update("a", { status: "completed", result: {} }, 2);
+      const [, { version }] = await Promise.all([late, end]);
+      assert.equal(version, 3);
+      assert.equal(stored(kv, "a")!.status, "completed", answer);
+      assert.equal((await store.get("a"))?.version, 3);
+      // Another change goes on from there, as does another instance.
+      assert.equal((await store.update("a", {}, 3)).version, 4);
+      await kv.clock.advance(61_000);
+      assert.equal((await openKvStore(kv).get("a"))?.version, 4);
+    }
+  });
+
+  it("fails nothing that came after a write that KV took long for, and then refused", async () => {
+    const kv = new SimulatedKv();
+    const binding = kv.bind();
+    let puts = 0;
+    const store = openKvStore(kv, {
+      binding: {
+        ...binding,
+        async put(...args) {
+          const number = ++puts;
+          if (number === 2) {
+            await kv.clock.wait(32_000);
+            throw new Error("KV PUT failed: 400 Bad Request");
+          }
+          if (number === 3) await kv.clock.wait(4_000);
+          await binding.put(...args);
+        },
+      },
+    });
+    await store.create(aRecord("a"));
+    const versions = [1, 2, 3].map((version) => store.update("a", {}, version));
+    assert.deepEqual(
+      (await Promise.all(versions)).map(({ version }) => version),
+      [2, 3, 4],
+    );
+    assert.equal(stored(kv, "a")!.version, 4);
+  });
+
+  it("keeps apart the writes of a version that it gave up, one after the other", async () => {
+    const kv = new SimulatedKv();
+    const binding = kv.bind();
+    let stale: { value: string; metadata: unknown } | undefined;
+    const lagging = {
+      ...binding,
+      getWithMetadata: async (key: string, type: "text") =>
+        stale ?? await binding.getWithMetadata(key, type),
+    };
+    const limits = { maxTextLength: 2_000 };
+    const store = openKvStore(kv, { binding: lagging, limits });
+    const reader = openKvStore(kv, { binding: lagging });
+    await store.create(aRecord("a"));
+    stale = await binding.getWithMetadata(key("a"), "text") as typeof stale;
+    const givenUp: typeof stale[] = [];
+    kv.disturb = (call) => call === "put" ? "lose the answer" : undefined;
+    for (const statusMessage of ["first", "second"]) {
+      const lost = store.update("a", { statusMessage }, 1);
+      await failureOf(lost, "ERR_STORE_FAILED");
+      givenUp.push(kv.peek(key("a")));
+    }
+    kv.disturb = () => {};
+    const kept = await store.update("a", { statusMessage: "kept" }, 1);
+    // Its record is not kept any more, and a cache gives what was given up.
+    await store.create(aRecord("b", { text: "x".repeat(1_900) }));
+    for (stale of givenUp) {
+      await failureOf(store.get("a"), "ERR_STORE_FAILED");
+      await failureOf(store.update("a", {}, 2), "ERR_STORE_FAILED");
+      await reader.get("a");
+    }
+    stale = undefined;
+    await kv.clock.advance(61_000);
+    assert.deepEqual(await reader.get("a"), kept);
+    assert.equal((await store.update("a", {}, 2)).statusMessage, "kept");
   });
 
   it("settles what is under way before it is closed", async () => {

@@ -8,6 +8,7 @@ import { KvTaskStore } from "../../src/cloudflare/workers_kv_store.ts";
 import type { WorkersKvBinding } from "../../src/cloudflare/workers_kv_shape.ts";
 import { hasErrorCode, type TaskErrorCode } from "../../src/errors.ts";
 import { CREATED_MS } from "./records.ts";
+import type { StoreDamage } from "../../src/store/damage.ts";
 import type { SimulatedKv } from "./simulated_kv.ts";
 
 /** What the keys of these stores begin with. */
@@ -36,10 +37,17 @@ export function openKvStore(
     readonly limits?: Partial<KvMemoryLimits>;
     readonly binding?: WorkersKvBinding;
     readonly now?: () => number;
+    readonly onDamage?: (damage: StoreDamage) => void;
   } = {},
 ): KvTaskStore {
-  const { prefix = PREFIX, maxRecordBytes = 2_000_000, limits, binding, now } =
-    options;
+  const {
+    prefix = PREFIX,
+    maxRecordBytes = 2_000_000,
+    limits,
+    binding,
+    now,
+    onDamage,
+  } = options;
   return new KvTaskStore(
     binding ?? kv.bind(),
     resolveWorkersKvOptions({
@@ -47,6 +55,7 @@ export function openKvStore(
       prefix,
       maxRecordBytes,
       now: now ?? (() => dateOf(kv)),
+      onDamage,
     }),
     kv.clock,
     { ...KV_MEMORY_LIMITS, ...limits },

@@ -613,7 +613,7 @@ export class StoreLockedError extends TaskError {
   constructor(dir: string, options?: ErrorOptions) {
     super(
       `Cannot open ${
-        show(dir)
+        showPath(dir)
       }: another process or another WalTaskStore has it open; a directory has one writer, so stop the other, use another directory, or use a store made for several processes`,
       options,
     );
@@ -641,7 +641,7 @@ export class StoreDamagedError extends TaskError {
    * @param problem What was found there.
    */
   constructor(file: string, offset: number, problem: string) {
-    super(`Cannot read ${show(file)} at byte ${offset}: ${problem}`);
+    super(`Cannot read ${showPath(file)} at byte ${offset}: ${problem}`);
     this.file = file;
     this.offset = offset;
   }
@@ -970,4 +970,14 @@ export function show(value: unknown): string {
   if (value === null || typeof value !== "object") return String(value);
   if (Array.isArray(value)) return `an array of ${value.length}`;
   return "an object";
+}
+
+/**
+ * Shows a path inside an error message: whole, since somebody has to find it.
+ *
+ * @param path The path.
+ * @returns It, quoted.
+ */
+export function showPath(path: string): string {
+  return JSON.stringify(path);
 }

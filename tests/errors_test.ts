@@ -194,6 +194,16 @@ describe("TASK_ERRORS", () => {
     }
   });
 
+  it("leaves a path whole, however long it is", () => {
+    const path = `/data/${"tasks/".repeat(100)}"mine"`;
+    for (
+      const { message } of [
+        new library.StoreLockedError(path),
+        new library.StoreDamagedError(path, 31, "a line fails its checksum"),
+      ]
+    ) assert.ok(message.includes(JSON.stringify(path)), message);
+  });
+
   it("cuts what a caller sent, however long it is", () => {
     const { message } = new library.TaskNotFoundError("x".repeat(1_000_000));
     assert.ok(message.length < 300);

@@ -5,7 +5,7 @@
  */
 
 import type { DatabaseSync } from "node:sqlite";
-import { show, StoreLockedError } from "../errors.ts";
+import { showPath, StoreLockedError } from "../errors.ts";
 import type { Disk } from "./disk.ts";
 
 const FIRST_DELAY_MS = 10;
@@ -96,7 +96,7 @@ function tryLock(file: string, openDatabase: OpenDatabase): Attempt {
   } catch (error) {
     database?.close();
     if (isBusy(error)) return { error };
-    throw new Error(`cannot lock ${show(file)}`, { cause: error });
+    throw new Error(`cannot lock ${showPath(file)}`, { cause: error });
   }
 }
 

@@ -6,7 +6,7 @@
 import { Buffer } from "node:buffer";
 import { nextTick } from "node:process";
 import { setImmediate } from "node:timers";
-import { show, StoreClosedError, StoreFailedError } from "../errors.ts";
+import { showPath, StoreClosedError, StoreFailedError } from "../errors.ts";
 import type { Disk, DiskFile } from "./disk.ts";
 import { FlushTimes } from "./flush_times.ts";
 import { headerLine, Segment, type SegmentFiles } from "./segment.ts";
@@ -501,7 +501,7 @@ export class Log {
     const error = cause instanceof StoreFailedError
       ? cause
       : new StoreFailedError(
-        `write to the log in ${show(this.#options.dir)}`,
+        `write to the log in ${showPath(this.#options.dir)}`,
         { cause },
       );
     for (const failed of [batch, ...queued]) {

@@ -3,7 +3,7 @@
 import { dirname, join } from "node:path";
 import {
   hasErrorCode,
-  show,
+  showPath,
   type StoreDamagedError,
   StoreFailedError,
 } from "../errors.ts";
@@ -196,7 +196,7 @@ export async function openParts(
       hasErrorCode(cause, "ERR_STORE_CLOSED") ||
       hasErrorCode(cause, "ERR_STORE_FAILED")
     ) throw cause;
-    throw new StoreFailedError(`open ${show(dir)}`, { cause });
+    throw new StoreFailedError(`open ${showPath(dir)}`, { cause });
   }
 }
 

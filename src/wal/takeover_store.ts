@@ -1,6 +1,6 @@
 /** The store as a takeover sees it. */
 
-import { hasErrorCode, show, StoreFailedError } from "../errors.ts";
+import { hasErrorCode, showPath, StoreFailedError } from "../errors.ts";
 import type { TaskRecord } from "../model/record.ts";
 import { setOwn } from "../model/json.ts";
 import { Damage } from "./damage.ts";
@@ -57,7 +57,7 @@ export async function openTakeover(
       hasErrorCode(cause, "ERR_STORE_DAMAGED")
     ) throw cause;
     throw new StoreFailedError(
-      `take over what mcp-durable-tasks has left in ${show(dir)}`,
+      `take over what mcp-durable-tasks has left in ${showPath(dir)}`,
       { cause },
     );
   }

@@ -58,7 +58,10 @@ async function inProject(body: (folder: string) => Promise<void>) {
 
 /** Runs this runtime's program in a folder; answers its exit code and what it has written. */
 async function run(folder: string, ...args: string[]) {
-  const { NODE_TEST_CONTEXT: _, TEST_FILES_SEEN: __, ...env } = process.env;
+  const env = { ...process.env };
+  for (const name of ["NODE_TEST_CONTEXT", "TEST_FILES_SEEN", "FORCE_COLOR"]) {
+    delete env[name];
+  }
   const child = spawn(process.execPath, args, {
     cwd: folder,
     // The store flushes each write; the kit makes thousands.

@@ -1,6 +1,7 @@
 /** Runs the suite on one runtime, and says honestly how it went. */
 import { existsSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
+import { stripVTControlCharacters } from "node:util";
 import { type Ending, run } from "./child.ts";
 import type { RuntimeName } from "./files.ts";
 import {
@@ -140,7 +141,8 @@ async function runWithReport(
 }
 
 /** The last lines of an output, or of what it says before a line: there Node tells why a file died. */
-function endBefore(output: string, line?: string): string {
+function endBefore(coloured: string, line?: string): string {
+  const output = stripVTControlCharacters(coloured);
   const at = line === undefined ? -1 : output.indexOf(`\n${line}`);
   return output.slice(0, at === -1 ? undefined : at).trimEnd()
     .split("\n").slice(-TAIL_LINES).join("\n");

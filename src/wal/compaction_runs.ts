@@ -116,8 +116,8 @@ export class CompactionRuns {
         const { log } = this.#parts;
         if (log.refusal) {
           throw new StoreFailedError(
-            "compact the log (a flush to the disk has failed; open the store again)",
-            log.refusal,
+            `compact the log (${log.refusal.why}; open the store again)`,
+            { cause: log.refusal.cause },
           );
         }
         await work();

@@ -52,6 +52,7 @@ export class Compactor {
   async compactOldest(): Promise<void> {
     const { log, damages } = this.#parts;
     const segment = log.segments[0];
+    log.refuseIfLost();
     try {
       if (segment.bases > 0) await this.#copyAlive(segment);
       // What nobody found in it any more.
@@ -163,8 +164,12 @@ export class Compactor {
     // A power loss takes what is recent, and never what was settled long ago.
     if (!fsync) await log.flush();
     files.close(segment);
+    const remove = () => {
+      log.refuseIfLost();
+      disk.remove(segment.path);
+    };
     try {
-      await retried(() => disk.remove(segment.path), () => {
+      await retried(remove, () => {
         this.isRefused = true;
         log.release();
       });

@@ -16,6 +16,7 @@ import {
   readSync,
   renameSync,
   rmSync,
+  statSync,
   writeSync,
 } from "node:fs";
 import { dirname } from "node:path";
@@ -71,6 +72,8 @@ export interface Disk {
   remove(path: string): void;
   /** Takes a file's permissions away from all but the owner, without opening it. */
   restrict(path: string): void;
+  /** Tells a file from every other that its name may stand for; `undefined`: there is none. */
+  identityOf(path: string): string | undefined;
   /** Resolves when the names in a folder are on the disk. */
   syncDir(path: string): Promise<void>;
 }
@@ -99,6 +102,10 @@ export const realDisk: Disk = {
   rename: (from, to) => renameSync(from, to),
   remove: (path) => rmSync(path, { force: true }),
   restrict: (path) => chmodSync(path, 0o600),
+  identityOf(path) {
+    const found = statSync(path, { bigint: true, throwIfNoEntry: false });
+    return found && `${found.dev} ${found.ino}`;
+  },
   async syncDir(path) {
     // Windows opens no folders, and keeps names in order by itself.
     if (process.platform === "win32") return;

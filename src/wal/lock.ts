@@ -27,6 +27,8 @@ export interface LockRequest {
 
 /** A lock that is held. Keep it: if it is garbage, so is the lock. */
 export interface HeldLock {
+  /** Whether the file is still the one that is locked: where it was removed, others may lock another. */
+  isHeld(): boolean;
   /** Gives the lock away. */
   release(): void;
 }
@@ -45,13 +47,18 @@ export async function acquireLock(request: LockRequest): Promise<HeldLock> {
     const attempt = tryLock(request.file, openDatabase);
     if (attempt.database) {
       const { database } = attempt;
+      const { file, disk } = request;
       try {
-        request.disk.restrict(request.file);
+        disk.restrict(file);
+        const identity = disk.identityOf(file);
+        return {
+          isHeld: () => disk.identityOf(file) === identity,
+          release: () => database.close(),
+        };
       } catch (error) {
         database.close();
         throw error;
       }
-      return { release: () => database.close() };
     }
     const left = deadline - performance.now();
     if (left <= 0) {

@@ -20,8 +20,18 @@ const TURN_MS = 3;
 /** How often it is looked whether the file still has its name, in milliseconds. */
 const NAME_CHECK_MS = 25;
 
+const FLUSH_FAILED = "a flush to the disk has failed";
+
 /** Is called once: without an error when the entries are as safe as the log makes them. It must not throw. */
 export type Settled = (error?: StoreFailedError) => void;
+
+/** Why nothing is written any more. */
+export interface Refusal {
+  /** For messages. */
+  readonly why: string;
+  /** The error that has shown it. */
+  readonly cause: unknown;
+}
 
 /** Where an entry will be. */
 export interface Place {
@@ -41,6 +51,8 @@ export interface LogOptions {
   readonly disk: Disk;
   /** Tells after how many bytes a segment ends. */
   readonly segmentBytes: () => number;
+  /** Tells whether the store still has the lock of the directory. */
+  readonly isOwner: () => boolean;
 }
 
 /** What was found when the directory was opened. */
@@ -97,7 +109,7 @@ export class Log {
   /** A segment that could not be begun. It has to be gone for good before its sequence numbers are used. */
   #leftover: Segment | undefined;
   /** Why nothing is written any more. */
-  #refusal: { readonly cause: unknown } | undefined;
+  #refusal: Refusal | undefined;
   readonly #flushes = new FlushTimes();
   #nameCheckedAt = 0;
   #turnEndsAt = 0;
@@ -138,7 +150,7 @@ export class Log {
   }
 
   /** Why nothing is written any more. */
-  get refusal(): { readonly cause: unknown } | undefined {
+  get refusal(): Refusal | undefined {
     return this.#refusal;
   }
 
@@ -215,6 +227,22 @@ export class Log {
     this.#sealAsked = true;
   }
 
+  /**
+   * Sees to it that nothing is touched that may be another's by now: somebody has
+   * removed the directory, or its lock, and whoever opens it next has a lock too.
+   *
+   * @throws {StoreFailedError} `ERR_STORE_FAILED`: the lock is lost, and nothing is written any more.
+   */
+  refuseIfLost(): void {
+    if (!this.#options.isOwner()) {
+      this.#refusal ??= {
+        why: "its lock file was removed, so it may be another's",
+        cause: new Error(`the lock of ${this.#options.dir} is gone`),
+      };
+    }
+    this.#refuseIfUnsure();
+  }
+
   /** Flushes what no append has flushed. */
   async flush(): Promise<void> {
     await this.#draining;
@@ -225,7 +253,7 @@ export class Log {
       // It may be sealed meanwhile.
       await this.#files.using(active, (file) => file.sync());
     } catch (cause) {
-      this.#refusal = { cause };
+      this.#refusal = { why: FLUSH_FAILED, cause };
       throw cause;
     }
   }
@@ -355,7 +383,7 @@ export class Log {
   }
 
   async #prepare(batch: Batch): Promise<void> {
-    this.#refuseIfUnsure();
+    this.refuseIfLost();
     if (batch.isFirst) return await this.#startSegment(batch);
     if (this.#leftover) await this.#removeLeftover(this.#leftover);
     if (!this.#active!.file!.hasName()) await this.#giveName(this.#active!);
@@ -375,7 +403,7 @@ export class Log {
         await this.#active.file!.sync();
         this.#isCut = false;
       } catch (cause) {
-        this.#refusal = { cause };
+        this.#refusal = { why: FLUSH_FAILED, cause };
         throw cause;
       }
     }
@@ -441,7 +469,7 @@ export class Log {
     try {
       this.#active!.file!.syncNow();
     } catch (cause) {
-      this.#refusal = { cause };
+      this.#refusal = { why: FLUSH_FAILED, cause };
       throw cause;
     }
     this.#flushes.add(performance.now() - start);
@@ -454,7 +482,7 @@ export class Log {
       await segment.file!.sync();
       if (isFirst) await this.#options.disk.syncDir(this.#options.dir);
     } catch (cause) {
-      this.#refusal = { cause };
+      this.#refusal = { why: FLUSH_FAILED, cause };
       throw cause;
     }
     if (isFirst) return;
@@ -485,7 +513,7 @@ export class Log {
     const active = this.#active;
     if (batch.isFirst) {
       this.#leftover = batch.segment;
-      discard(this.#options.disk, batch.segment);
+      this.#discard(batch.segment);
     } else if (batch.bytes > 0) {
       this.#cutAt = batch.offset;
       try {
@@ -509,6 +537,23 @@ export class Log {
     }
   }
 
+  /** Removes a segment that holds nothing yet. */
+  #discard(segment: Segment): void {
+    const { disk, isOwner } = this.#options;
+    const { file } = segment;
+    segment.file = undefined;
+    const remove = () => {
+      if (isOwner()) disk.remove(segment.path);
+    };
+    for (const step of [() => file?.close(), remove]) {
+      try {
+        step();
+      } catch {
+        // The next attempt starts it anew, and an opening takes it for what it is.
+      }
+    }
+  }
+
   #refuseIfClosed(): void {
     if (this.#isClosed) throw new StoreClosedError("write to the log");
   }
@@ -516,8 +561,8 @@ export class Log {
   #refuseIfUnsure(): void {
     if (!this.#refusal) return;
     throw new StoreFailedError(
-      "write to the log (a flush to the disk has failed; open the store again)",
-      this.#refusal,
+      `write to the log (${this.#refusal.why}; open the store again)`,
+      { cause: this.#refusal.cause },
     );
   }
 
@@ -533,7 +578,7 @@ export class Log {
     if (now - this.#nameCheckedAt < NAME_CHECK_MS) return true;
     this.#nameCheckedAt = now;
     try {
-      return this.#active!.file!.hasName();
+      return this.#active!.file!.hasName() && this.#options.isOwner();
     } catch {
       return false; // The same call tells why, where that can be answered.
     }
@@ -587,19 +632,6 @@ export function writeAll(
     );
     if (written === 0) throw new Error("the disk took no bytes");
     done += written;
-  }
-}
-
-/** Removes a segment that holds nothing yet. */
-function discard(disk: Disk, segment: Segment): void {
-  const { file } = segment;
-  segment.file = undefined;
-  for (const step of [() => file?.close(), () => disk.remove(segment.path)]) {
-    try {
-      step();
-    } catch {
-      // The next attempt starts it anew, and an opening takes it for what it is.
-    }
   }
 }
 

@@ -145,7 +145,8 @@ export async function openParts(
   try {
     const changed = disk.makeDir(dir);
     const file = join(dir, LOCK_FILE);
-    lock = await acquireLock({ file, dir, timeoutMs, signal, disk });
+    const held = await acquireLock({ file, dir, timeoutMs, signal, disk });
+    lock = held;
     if (fsync) await syncNames(dir, changed, disk);
     const reader = new Reader(files);
     const damages = new Damages(dir, disk);
@@ -159,7 +160,11 @@ export async function openParts(
           MOST_SEGMENT_BYTES,
           Math.max(LEAST_SEGMENT_BYTES, records.aliveBytes / 32),
         );
-    const log = new Log({ dir, fsync, disk, segmentBytes }, files, found);
+    const log = new Log(
+      { dir, fsync, disk, segmentBytes, isOwner: () => held.isHeld() },
+      files,
+      found,
+    );
     const parts = new StoreParts({
       log,
       records,

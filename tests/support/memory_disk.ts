@@ -61,6 +61,8 @@ export class MemoryDisk implements Disk {
     no();
   }
 
+  identityOf(): undefined {}
+
   syncDir(): Promise<void> {
     return no();
   }

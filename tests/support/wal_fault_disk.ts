@@ -89,6 +89,10 @@ export class FaultDisk implements Disk {
     realDisk.restrict(path);
   }
 
+  identityOf(path: string): string | undefined {
+    return realDisk.identityOf(path);
+  }
+
   async syncDir(path: string): Promise<void> {
     await this.#meet("syncDir", path);
     await realDisk.syncDir(path);

@@ -9,7 +9,13 @@ describe("Log.release()", () => {
   it("lets those that wait go before those that come at that moment", () =>
     withTempDir(async (dir) => {
       const log = new Log(
-        { dir, fsync: false, disk: realDisk, segmentBytes: () => 4_096 },
+        {
+          dir,
+          fsync: false,
+          disk: realDisk,
+          segmentBytes: () => 4_096,
+          isOwner: () => true,
+        },
         new SegmentFiles(realDisk),
         { segments: [], isLastOpen: false, nextSequence: 1 },
       );

@@ -78,6 +78,7 @@ function withoutFlushes(disk: Disk): Disk {
     list: (path) => disk.list(path),
     rename: (from, to) => disk.rename(from, to),
     remove: (path) => disk.remove(path),
+    identityOf: () => undefined,
     restrict: (path) => disk.restrict(path),
     syncDir: () => Promise.resolve(),
   };

@@ -194,6 +194,8 @@ export class SimDisk {
           if (this.#names.has(path)) this.#rename({ path, removed: path });
         }),
       restrict: (path) => now("restrict", path, () => {}),
+      // The lock is on a real disk, where nobody touches it.
+      identityOf: () => "1",
       syncDir: (path) => {
         alive();
         return this.meter.later({ kind: "syncDir", path }, alive, () => {

@@ -33,4 +33,5 @@ export type {
   DenoKvRange,
   DenoKvStream,
 } from "./src/deno_kv/shape.ts";
+export type { StoreDamage } from "./src/store/damage.ts";
 export type { TaskStore, TaskStoreTraits } from "./src/store/contract.ts";

@@ -7,6 +7,7 @@ import type { IdPart, Keys } from "./keys.ts";
 import {
   DROP_AFTER_MS,
   LONGEST_EXPIRY_MS,
+  MAX_PARTS,
   MAX_WRITE_VALUES,
 } from "./limits.ts";
 import type { DenoKvAtomic, DenoKvEntry } from "./shape.ts";
@@ -305,7 +306,10 @@ function encodeManifest(manifest: Manifest): Uint8Array {
  */
 export function readManifest(value: unknown): Manifest | undefined {
   try {
-    return JSON.parse(decode(value));
+    const { at, count } = JSON.parse(decode(value));
+    const isSound = Number.isFinite(at) && Number.isSafeInteger(count) &&
+      count <= MAX_PARTS;
+    return isSound ? { at, count } : undefined;
   } catch {
     return undefined;
   }

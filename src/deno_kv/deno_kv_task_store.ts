@@ -126,7 +126,7 @@ export class DenoKvTaskStore implements TaskStore {
     const keys = new Keys(prefix);
     const connection = new Connection(checkKv(kv), busyTimeoutMs);
     this.#database = new Database(connection, keys, now);
-    this.#sweeper = new Sweeper(connection, this.#database, now);
+    this.#sweeper = new Sweeper(connection, this.#database, this.#options);
     this.#watches = new Watches(kv, keys);
     if (this.#watches.supported) {
       this.watch = (taskId, changed) =>

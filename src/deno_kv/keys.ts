@@ -84,11 +84,12 @@ export class Keys {
     return [...this.#prefix, "until", expiresAt, id];
   }
 
-  /** All manifests. */
+  /** All manifests; those of a store whose prefix goes on so may be among them. */
   manifests(): DenoKvRange {
     return {
-      start: [...this.#prefix, "manifest"],
-      end: [...this.#prefix, "part"],
+      start: [...this.#prefix, "manifest", ""],
+      // Numbers come after texts.
+      end: [...this.#prefix, "manifest", -Infinity],
     };
   }
 
@@ -121,11 +122,30 @@ export class Keys {
    * Reads the key of {@linkcode manifest}.
    *
    * @param key The key.
-   * @returns The generation.
+   * @returns The generation; `undefined` if it is another store's.
    */
-  readManifest(key: readonly unknown[]): string {
-    return key[key.length - 1] as string;
+  readManifest(key: readonly unknown[]): string | undefined {
+    const { length } = this.#prefix;
+    return key.length === length + 2 ? key[length + 1] as string : undefined;
   }
+}
+
+/**
+ * Writes a key, for people.
+ *
+ * @param key The key.
+ * @returns JSON, with bytes as hexadecimal digits.
+ */
+export function showKey(key: DenoKvKey): string {
+  return JSON.stringify(
+    key.map((part) =>
+      part instanceof Uint8Array
+        ? Array.from(part, (byte) => byte.toString(16).padStart(2, "0")).join(
+          "",
+        )
+        : part
+    ),
+  );
 }
 
 /**

@@ -33,6 +33,9 @@ export const MAX_ID_LENGTH = 200;
 /** The most that `maxRecordBytes` can be: 16 MiB, 256 parts. */
 export const LARGEST_RECORD_BYTES = 16 * 1024 * 1024;
 
+/** More parts than any record has: they are all deleted in one write. */
+export const MAX_PARTS = 900;
+
 /** For how long what is expired, or seems to be abandoned, is left alone: another instance's clock may be behind (rule I12). */
 export const GRACE_MS = 600_000;
 

@@ -16,6 +16,7 @@ import {
   MAX_PREFIX_BYTES,
   MAX_VALUE_BYTES,
 } from "./limits.ts";
+import type { StoreDamage } from "../store/damage.ts";
 import type { DenoKv } from "./shape.ts";
 
 const DEFAULT_PREFIX: readonly string[] = ["mcp-durable-tasks"];
@@ -63,6 +64,15 @@ export interface DenoKvTaskStoreOptions {
    * @default Date.now
    */
   readonly now?: () => number;
+  /**
+   * Is told, once for each, of records that a sweep cannot read: damaged ones,
+   * or those of a later release. They stay as they are, and who asks for one
+   * gets `ERR_STORE_FAILED`; all others are served and swept.
+   *
+   * @param damage What was found.
+   * @default nobody is told
+   */
+  readonly onDamage?: (damage: StoreDamage) => void;
 }
 
 const NAMES: NamesOf<DenoKvTaskStoreOptions> = {
@@ -71,6 +81,7 @@ const NAMES: NamesOf<DenoKvTaskStoreOptions> = {
   durable: true,
   busyTimeoutMs: true,
   now: true,
+  onDamage: true,
 };
 
 /** All options, checked. */
@@ -93,6 +104,7 @@ export function resolveDenoKvOptions(
     durable = true,
     busyTimeoutMs = DEFAULT_BUSY_TIMEOUT_MS,
     now = Date.now,
+    onDamage = () => {},
   } = options;
   checkPositiveInteger("maxRecordBytes", maxRecordBytes);
   if (
@@ -112,6 +124,7 @@ export function resolveDenoKvOptions(
     durable,
     busyTimeoutMs,
     now: checkFunction("now", now),
+    onDamage: checkFunction("onDamage", onDamage),
   };
 }
 

@@ -1,14 +1,16 @@
 /** Deletes what is expired, and parts that a writer left behind. */
 
+import { DamageReports } from "../store/damage.ts";
 import type { Connection } from "./connection.ts";
-import { type Database, readManifest, type Stored } from "./database.ts";
-import { type Expiry, keyBytes } from "./keys.ts";
+import { type Database, readManifest } from "./database.ts";
+import { type Expiry, keyBytes, showKey } from "./keys.ts";
 import {
   GRACE_MS,
   MAX_CHECKS,
   MAX_KEY_BYTES,
   MAX_MUTATIONS,
 } from "./limits.ts";
+import type { ResolvedDenoKvOptions } from "./options.ts";
 import type { DenoKvCheck, DenoKvEntry, DenoKvKey } from "./shape.ts";
 
 /** How many entries are looked at together. */
@@ -20,6 +22,8 @@ const TRIES = 5;
 /** What is to be deleted, if it is still as it was read. */
 interface Doomed {
   readonly expiry: Expiry;
+  /** Whether it is a record that has expired; else only its place in the order of expiry is left. */
+  readonly isRecord: boolean;
   readonly check: DenoKvCheck;
   readonly keys: readonly DenoKvKey[];
 }
@@ -29,20 +33,22 @@ export class Sweeper {
   readonly #connection: Connection;
   readonly #database: Database;
   readonly #now: () => number;
+  readonly #damage: DamageReports;
 
   /**
    * @param connection The connection to the database.
    * @param database Its records.
-   * @param now The clock by which writers say when they began.
+   * @param options The clock by which writers say when they began, and who is told of what cannot be read.
    */
   constructor(
     connection: Connection,
     database: Database,
-    now: () => number,
+    { now, onDamage }: Pick<ResolvedDenoKvOptions, "now" | "onDamage">,
   ) {
     this.#connection = connection;
     this.#database = database;
     this.#now = now;
+    this.#damage = new DamageReports(onDamage);
   }
 
   /**
@@ -74,9 +80,10 @@ export class Sweeper {
   async #deleteAbandoned(
     { key, value, versionstamp }: DenoKvEntry,
   ): Promise<void> {
-    const manifest = readManifest(value);
-    if (!manifest || this.#now() - manifest.at < GRACE_MS) return;
     const generation = this.#database.keys.readManifest(key);
+    const manifest = readManifest(value);
+    if (generation === undefined || !manifest) return;
+    if (this.#now() - manifest.at < GRACE_MS) return;
     await this.#database.discard(generation, versionstamp!, manifest.count);
   }
 
@@ -91,7 +98,7 @@ export class Sweeper {
       // One that others keep changing must not keep its neighbours.
       for (const batch of tries < TRIES ? batches(doomed) : singles(doomed)) {
         if (await this.#delete(batch)) {
-          tally(batch.filter(({ check }) => check.versionstamp).length);
+          tally(batch.filter(({ isRecord }) => isRecord).length);
         } else refused.push(...batch.map(({ expiry }) => expiry));
       }
       left = refused;
@@ -104,19 +111,24 @@ export class Sweeper {
     const found = await this.#database.readMany(expiries.map(({ id }) => id));
     return expiries.flatMap((expiry, i): Doomed[] => {
       const stored = found[i];
-      // What cannot be read is not ours to delete.
-      if (stored instanceof Error) return [];
-      // Its TTL was changed since.
-      if (stored && stored.expiresAt !== expiry.expiresAt) return [];
       const key = keys.record(expiry.id);
+      if (stored instanceof Error) {
+        // What cannot be read is not ours to delete.
+        this.#damage.tell(showKey(key), stored);
+        return [];
+      }
+      // Where the database has dropped a record by itself, its expiry is left,
+      // also when another of its id has come.
+      const isRecord = stored?.expiresAt === expiry.expiresAt;
+      const parts = isRecord
+        ? [...stored.pieces.values()].flatMap((piece) => keys.parts(piece))
+        : [];
       const expiryKey = keys.expiry(expiry);
-      const parts = [...(stored as Stored | undefined)?.pieces.values() ?? []]
-        .flatMap((piece) => keys.parts(piece));
       return [{
         expiry,
-        // Where the database has dropped the record by itself, its expiry is left.
+        isRecord,
         check: { key, versionstamp: stored?.versionstamp ?? null },
-        keys: stored ? [expiryKey, key, ...parts] : [expiryKey],
+        keys: isRecord ? [expiryKey, key, ...parts] : [expiryKey],
       }];
     });
   }

@@ -11,7 +11,7 @@ import {
   type PayloadField,
   type TaskRecord,
 } from "../model/record.ts";
-import { MAX_VALUE_BYTES } from "./limits.ts";
+import { MAX_PARTS, MAX_VALUE_BYTES } from "./limits.ts";
 
 /** How many writers a value remembers: as many writes may follow one whose outcome is unknown, and it is found out. */
 const REMEMBERED_WRITES = 4;
@@ -221,20 +221,24 @@ function listPieces(pieces: Pieces): unknown[] {
  * @throws {Error} It is none of ours, or of a later release.
  */
 export function readValue(value: unknown): Value {
-  const { format, version, expiresAt, writes, pieces, fields } = JSON.parse(
-    decode(value),
-  );
+  const read = JSON.parse(decode(value)) ?? {};
+  const { format, version, expiresAt, writes, pieces, fields } = read;
   if (format !== FORMAT) {
     throw new Error(
       `the format of the value is ${format}, and this release reads ${FORMAT}`,
     );
   }
+  const isSound = Number.isSafeInteger(version) &&
+    (expiresAt === null || typeof expiresAt === "number") &&
+    Array.isArray(writes) && typeof fields === "object" && fields !== null &&
+    Array.isArray(pieces) && pieces.every(isPiece);
+  if (!isSound) throw new Error("the value is damaged");
   return {
     version,
     expiresAt,
     writes,
     pieces: new Map(
-      (pieces as [PieceName, string, number, number, number][]).map(
+      (pieces as ListedPiece[]).map(
         ([name, generation, first, count, bytes]) => [
           name,
           { generation, first, count, bytes },
@@ -243,6 +247,27 @@ export function readValue(value: unknown): Value {
     ),
     fields,
   };
+}
+
+/** A piece as a value lists it. */
+type ListedPiece = [
+  name: PieceName,
+  generation: string,
+  first: number,
+  count: number,
+  bytes: number,
+];
+
+const PIECE_NAMES: ReadonlySet<unknown> = new Set([...PAYLOAD_FIELDS, "rest"]);
+
+/** What is none would have a sweep delete any number of keys. */
+function isPiece(listed: unknown): boolean {
+  if (!Array.isArray(listed)) return false;
+  const [name, generation, first, count, bytes] = listed as ListedPiece;
+  return PIECE_NAMES.has(name) && typeof generation === "string" &&
+    Number.isSafeInteger(first) && first >= 0 &&
+    Number.isSafeInteger(bytes) && count <= MAX_PARTS &&
+    count === Math.ceil(bytes / MAX_VALUE_BYTES);
 }
 
 /**

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
-import { DenoKvTaskStore } from "../../deno_kv.ts";
+import { DenoKvTaskStore, type StoreDamage } from "../../deno_kv.ts";
 import type { TaskStore } from "../../mod.ts";
+import { idPartOf } from "../../src/deno_kv/keys.ts";
 import { keysOf, withKvFile } from "../support/deno_kv.ts";
 import { ProbeKv } from "../support/deno_kv_probe.ts";
 import { aRecord, CREATED_MS } from "../support/records.ts";
@@ -467,23 +468,126 @@ describe("DenoKvTaskStore.sweep()", () => {
       }));
   }
 
-  it("passes by what it cannot read, and deletes the rest", () =>
+  it("passes by what it cannot read, tells of it once, and deletes the rest", () =>
     withKvFile(async (kv) => {
+      const damage: StoreDamage[] = [];
       const store = new DenoKvTaskStore(kv, {
         prefix: ["t"],
         now: () => Date.now() + DAY_MS,
+        onDamage(found) {
+          damage.push(found);
+          throw new Error("nobody listens");
+        },
       });
-      for (const taskId of ["a", "b", "c"]) {
+      const frame = {
+        format: 1,
+        version: 1,
+        expiresAt: CREATED_MS + 1_000,
+        writes: [],
+        pieces: [],
+        fields: {},
+      };
+      const piece = (...values: unknown[]) => ({ ...frame, pieces: [values] });
+      const wrong: readonly [unknown, RegExp][] = [
+        [{ ...frame, format: 2 }, /format of the value is 2, .* reads 1/],
+        [null, /format of the value is undefined/],
+        [{ ...frame, version: "1" }, /damaged/],
+        [{ ...frame, expiresAt: "1" }, /damaged/],
+        [{ ...frame, writes: null }, /damaged/],
+        [{ ...frame, fields: 5 }, /damaged/],
+        [{ ...frame, pieces: {} }, /damaged/],
+        [{ ...frame, pieces: [5] }, /damaged/],
+        [piece("result", "g", 0, 1e9, 65_536e9), /damaged/],
+        [piece("result", "g", 0, 2, 65_536), /damaged/],
+        [piece("result", "g", -1, 1, 5), /damaged/],
+        [piece("other", "g", 0, 1, 5), /damaged/],
+        [piece("result", 7, 0, 1, 5), /damaged/],
+      ];
+      for (const [i, [value]] of wrong.entries()) {
+        await store.create(aRecord(`bad${i}`, { ttlMs: 1_000 }));
+        await kv.atomic().set(["t", "record", `bad${i}`], bytes(value))
+          .commit();
+      }
+      await store.create(aRecord("\ud800", { ttlMs: 1_000 }));
+      const id = await idPartOf("\ud800");
+      await kv.atomic().set(["t", "record", id], bytes(5)).commit();
+      for (const taskId of ["a", "b"]) {
         await store.create(aRecord(taskId, { ttlMs: 1_000 }));
       }
-      await kv.atomic()
-        .set(["t", "record", "b"], new Uint8Array([123]))
-        .set(["t", "manifest", "x"], new Uint8Array([123]))
-        .commit();
-      assert.equal(await store.sweep(CREATED_MS + DAY_MS), 2);
+      const manifests = [123, null, { at: 0, count: 1e9 }, { at: 0 }, [1]];
+      for (const [i, value] of manifests.entries()) {
+        await kv.atomic().set(["t", "manifest", `${i}`], bytes(value))
+          .commit();
+      }
+      const left = 2 * (wrong.length + 1) + manifests.length;
+      for (const deleted of [2, 0]) {
+        assert.equal(await store.sweep(), deleted);
+        assert.equal((await keysOf(kv)).length, left);
+      }
+      assert.equal(damage.length, wrong.length + 1);
+      const told = new Map(damage.map(({ key, reason }) => [key, reason]));
+      for (const [i, [, message]] of wrong.entries()) {
+        assert.match(told.get(`["t","record","bad${i}"]`)!, message);
+        for (
+          const call of [
+            store.get(`bad${i}`, 0),
+            store.head(`bad${i}`, 0),
+            store.update(`bad${i}`, {}, 1, 0),
+            store.commit(`bad${i}`, {}, 1, 0),
+          ]
+        ) {
+          await assert.rejects(call, (error: Error & { code?: string }) => {
+            assert.equal(error.code, "ERR_STORE_FAILED");
+            assert.match(String(error.cause), message);
+            return true;
+          });
+        }
+      }
+      const hash = /^\["t","record","[0-9a-f]{64}"\]$/;
+      assert.ok([...told.keys()].some((key) => hash.test(key)));
+    }));
+
+  it("looks at nothing of a store whose prefix goes on", () =>
+    withKvFile(async (kv) => {
+      const probe = new ProbeKv(kv);
+      const now = () => Date.now() + DAY_MS;
+      const store = new DenoKvTaskStore(probe, { prefix: ["app"], now });
+      const others = [["other"], ["manifest"], ["until"], ["record"], ["part"]]
+        .map((more) => new DenoKvTaskStore(kv, { prefix: ["app", ...more] }));
+      // What could be taken for a manifest.
+      const result = { at: 0, count: 1e9, text: "x".repeat(64_800) };
+      for (const other of others) {
+        await other.create(aRecord("a", { ttlMs: 1_000, result }));
+      }
+      const before = await keysOf(kv);
+      let entries = 0;
+      probe.onEntry = () => void entries++;
+      assert.equal(await store.sweep(), 0);
+      assert.equal(probe.writes.length, 0);
+      // Those under the very name of the manifests stand among them.
+      assert.ok(entries <= 5, `${entries}`);
+      assert.deepEqual(await keysOf(kv), before);
+    }));
+
+  it("clears away the expiry of a record that the database has dropped, where another of its id has come", () =>
+    withKvFile(async (kv) => {
+      const store = new DenoKvTaskStore(kv, { prefix: ["t"] });
+      await store.create(aRecord("a", { ttlMs: 1_000 }));
+      await kv.atomic().delete(["t", "record", "a"]).commit();
+      const next = aRecord("a", { ttlMs: 2 * DAY_MS });
+      await store.create(next);
       assert.equal((await keysOf(kv)).length, 3);
+      assert.equal(await store.sweep(CREATED_MS + DAY_MS), 0);
+      assert.equal((await keysOf(kv)).length, 2);
+      assert.deepEqual(await store.get("a", CREATED_MS), next);
+      assert.equal(await store.sweep(CREATED_MS + 3 * DAY_MS), 1);
+      assert.deepEqual(await keysOf(kv), []);
     }));
 });
+
+function bytes(value: unknown): Uint8Array {
+  return new TextEncoder().encode(JSON.stringify(value));
+}
 
 describe("DenoKvTaskStore.close()", () => {
   it("waits for what is under way, and leaves the handle open", () =>

@@ -193,6 +193,13 @@ export class Player {
           !isExpired(this.model.acknowledged(taskId))
         );
         if (!isClear) return Promise.resolve();
+        // One that could not be looked at goes too, if its change to one that expires was made.
+        const { tasks } = this.model.expected();
+        for (const taskId of failed) {
+          if (tasks.get(taskId)?.open.some(isExpired)) {
+            this.model.ask(taskId, ABSENT);
+          }
+        }
         return this.#change(
           expired.map((taskId) => [taskId, ABSENT]),
           "sweep",

@@ -10,13 +10,15 @@ import {
   type JsonRpcError,
 } from "../errors.ts";
 import { type JsonObject, truncate } from "../model/json.ts";
+import { Ends } from "./ends.ts";
 import type { Emit, WorkerOutcome } from "./events.ts";
 import type { TaskHandle } from "./handle.ts";
 import { asJsonRpcError, isNoOutcome, messageOf, readOr } from "./thrown.ts";
 
 /**
  * Does the work of a task. What it returns completes the task, unless it has
- * ended the task itself; what it throws ends the task too.
+ * ended the task itself, which it need not await; what it throws ends the task
+ * too.
  */
 export type TaskWorker = (
   task: TaskHandle,
@@ -41,19 +43,12 @@ export async function runWorker(
   look: () => Promise<void>,
 ): Promise<void> {
   const { taskId } = task;
-  let ended = false;
-  const ending = <Args extends unknown[]>(
-    end: (...args: Args) => Promise<void>,
-  ) =>
-  async (...args: Args) => {
-    await end(...args);
-    ended = true;
-  };
+  const ends = new Ends();
   const watched: TaskHandle = {
     ...task,
-    complete: ending(task.complete),
-    fail: ending(task.fail),
-    cancelled: ending(task.cancelled),
+    complete: (result) => ends.track(() => task.complete(result)),
+    fail: (error) => ends.track(() => task.fail(error)),
+    cancelled: (message) => ends.track(() => task.cancelled(message)),
   };
   let started = false;
   let result: JsonObject | void = undefined;
@@ -63,16 +58,18 @@ export async function runWorker(
     task.signal.throwIfAborted();
     started = true;
     result = await worker(watched);
-    if (!ended) await watched.complete(result ?? {});
+    await ends.conclude(result);
+    if (!ends.ended) await task.complete(result ?? {});
   } catch (error) {
     const endedElsewhere = started && result === undefined && readOr(
       false,
       () => isTaskAlreadyTerminalError(error) && error.taskId === taskId,
     );
     if (!endedElsewhere) {
-      const outcome = ended
+      await ends.settle();
+      const outcome = ends.ended
         ? "none"
-        : await conclude(watched, error, emit, look);
+        : await conclude(task, error, emit, look);
       emit({ type: "worker_error", taskId, error, outcome });
     }
   }

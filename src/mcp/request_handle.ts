@@ -6,6 +6,7 @@ import {
   TaskAlreadyTerminalError,
   TaskCancelled,
 } from "../errors.ts";
+import { Ends } from "../engine/ends.ts";
 import type { ProgressPatch, TaskHandle } from "../engine/handle.ts";
 import {
   checkStatusMessage,
@@ -44,6 +45,8 @@ export class RequestTaskHandle implements TaskHandle {
    * with {@linkcode InputPendingError} when the client has to be asked.
    */
   readonly signal: AbortSignal;
+  /** The ends that the worker has set. */
+  readonly ends: Ends = new Ends();
   readonly #ctx: RequestContextLike;
   readonly #round: Round;
   readonly #capabilities: Readonly<Record<string, unknown>>;
@@ -161,9 +164,8 @@ export class RequestTaskHandle implements TaskHandle {
    * @param result The result.
    * @throws {TaskAlreadyTerminalError} `ERR_TASK_TERMINAL`: the call has ended.
    */
-  // deno-lint-ignore require-await -- a refusal has to be a rejection
-  async complete(result: JsonObject): Promise<void> {
-    this.#end({ status: "completed", result });
+  complete(result: JsonObject): Promise<void> {
+    return this.#end(() => ({ status: "completed", result }));
   }
 
   /**
@@ -174,10 +176,11 @@ export class RequestTaskHandle implements TaskHandle {
    * @throws {NotJsonError} `ERR_NOT_JSON`: it is not plain JSON.
    * @throws {TaskAlreadyTerminalError} `ERR_TASK_TERMINAL`: the call has ended.
    */
-  // deno-lint-ignore require-await -- a refusal has to be a rejection
-  async fail(error: JsonRpcError): Promise<void> {
-    const copy = parseError(error, this.#limits.maxDepth);
-    this.#end({ status: "failed", error: copy });
+  fail(error: JsonRpcError): Promise<void> {
+    return this.#end(() => ({
+      status: "failed",
+      error: parseError(error, this.#limits.maxDepth),
+    }));
   }
 
   /**
@@ -187,18 +190,21 @@ export class RequestTaskHandle implements TaskHandle {
    * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: it is no string.
    * @throws {TaskAlreadyTerminalError} `ERR_TASK_TERMINAL`: the call has ended.
    */
-  // deno-lint-ignore require-await -- a refusal has to be a rejection
-  async cancelled(statusMessage?: string): Promise<void> {
-    this.#end({
+  cancelled(statusMessage?: string): Promise<void> {
+    return this.#end(() => ({
       status: "cancelled",
       ...(statusMessage !== undefined &&
         { message: checkStatusMessage(statusMessage, this.#limits) }),
-    });
+    }));
   }
 
-  #end(outcome: RequestOutcome): void {
-    this.#refuseIfEnded();
-    this.#outcome = outcome;
+  #end(outcome: () => RequestOutcome): Promise<void> {
+    // deno-lint-ignore require-await -- a refusal has to be a rejection
+    return this.ends.track(async () => {
+      const end = outcome();
+      this.#refuseIfEnded();
+      this.#outcome = end;
+    });
   }
 
   #refuseIfEnded(): void {

@@ -1,7 +1,9 @@
 /** What the SDK does to a tool's result, done to one that comes after its answer. */
 
 import { InvalidArgumentError, show } from "../errors.ts";
+import { toolResult } from "../model/content_block.ts";
 import { type JsonObject, type JsonValue, setOwn } from "../model/json.ts";
+import { describeMismatch } from "../model/shape.ts";
 import type { GetTaskResult } from "../model/wire.ts";
 import type { SchemaLike } from "./shapes.ts";
 import type { ToolResult } from "./tool_config.ts";
@@ -14,26 +16,36 @@ const NEVER_NULL: readonly string[] = ["content", "isError", "_meta"];
 const MAX_DEPTH = 128;
 
 /**
- * Leaves out what a worker had nothing to say in: members that are undefined,
- * at any depth, as JSON does where the result is a direct answer; and, at the
- * top, null where there is no null. An array keeps all of its items.
+ * Checks a result as a client will, and leaves out what the worker had nothing
+ * to say in: members that are undefined, at any depth, as JSON does where the
+ * result is a direct answer; and, at the top, null where there is no null. An
+ * array keeps all of its items.
  *
+ * @param tool The tool.
  * @param result The result as the worker gave it.
  * @returns The result without them.
- * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: it is no object.
+ * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: it is no result of a tool.
  */
-export function withoutGaps(result: ToolResult): JsonObject {
+export function checkedResult(tool: string, result: ToolResult): JsonObject {
+  const operation = `Cannot use the result of tool ${show(tool)}`;
   if (typeof result !== "object" || Array.isArray(result)) {
     throw new InvalidArgumentError(
-      `Cannot use a tool's result: the value is ${
+      `${operation}: the value is ${
         show(result)
-      }, an object such as { content } is needed`,
+      }, an object such as { content: [{ type: "text", text: "done" }] } is needed`,
     );
   }
   const members = Object.entries(result).filter(([key, value]) =>
     value !== undefined && !(value === null && NEVER_NULL.includes(key))
   ).map(([key, value]) => [key, withoutUndefined(value)]);
-  return Object.fromEntries(members) as JsonObject;
+  const given = Object.fromEntries(members) as JsonObject;
+  const wrong = toolResult(given);
+  if (wrong) {
+    throw new InvalidArgumentError(
+      `${operation}: ${describeMismatch(wrong, "the result")}`,
+    );
+  }
+  return given;
 }
 
 /** Copies only what has something to leave out. Deeper than allowed it changes nothing: that is refused later. */
@@ -74,12 +86,14 @@ function withoutUndefined<T>(value: T): T {
 /**
  * Makes of a result what the SDK can answer a call with.
  *
+ * @param tool The tool.
  * @param result The result as the worker gave it.
  * @returns The result for the SDK.
+ * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: it is no result of a tool.
  * @throws {TypeError} JSON cannot encode it: the SDK would never answer.
  */
-export function directResult(result: ToolResult): ToolResult {
-  const given = withoutGaps(result);
+export function directResult(tool: string, result: ToolResult): ToolResult {
+  const given = checkedResult(tool, result);
   JSON.stringify(given);
   return given as ToolResult;
 }

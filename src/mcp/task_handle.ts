@@ -1,5 +1,6 @@
 /** What the worker of a tool does to its task, under the rules for tools. */
 
+import { Ends } from "../engine/ends.ts";
 import type { TaskHandle } from "../engine/handle.ts";
 import type { TaskWorker } from "../engine/workers.ts";
 import { quiet } from "../engine/quiet.ts";
@@ -7,7 +8,11 @@ import { DuplicateInputKeyError } from "../errors.ts";
 import type { InputRequests } from "../model/input_request.ts";
 import type { JsonObject } from "../model/json.ts";
 import { requireInputCapabilities } from "./client_input.ts";
-import { checkToolOutput, completeToolResult, withoutGaps } from "./result.ts";
+import {
+  checkedResult,
+  checkToolOutput,
+  completeToolResult,
+} from "./result.ts";
 import type { SchemaLike } from "./shapes.ts";
 import type {
   TaskToolConfig,
@@ -44,8 +49,11 @@ export function taskWorker(
   ctx: TaskToolContext,
 ): TaskWorker {
   return async (task) => {
-    const result = await tool.worker(args, toolHandle(task, tool, ctx), ctx);
-    return result ? await finish(tool, result) : undefined;
+    const ends = new Ends();
+    const handle = toolHandle(task, tool, ctx, ends);
+    const result = await tool.worker(args, handle, ctx);
+    await ends.conclude(result ?? undefined);
+    return result && !ends.ended ? await finish(tool, result) : undefined;
   };
 }
 
@@ -53,6 +61,7 @@ function toolHandle(
   task: TaskHandle,
   tool: Tool,
   { answers, call }: TaskToolContext,
+  ends: Ends,
 ): TaskHandle {
   const ask = async <const Requests extends InputRequests>(
     requests: Requests,
@@ -73,16 +82,17 @@ function toolHandle(
     progress: (message, patch) => task.progress(message, patch),
     requestInput: (requests) => quiet(ask(requests)),
     resumeInput: () => task.resumeInput(),
-    complete: async (result) => {
-      await task.complete(await finish(tool, result as ToolResult));
-    },
+    complete: (result) =>
+      ends.track(async () => {
+        await task.complete(await finish(tool, result as ToolResult));
+      }),
     fail: (error) => task.fail(error),
     cancelled: (message) => task.cancelled(message),
   };
 }
 
 async function finish(tool: Tool, result: ToolResult): Promise<JsonObject> {
-  const given = withoutGaps(result);
+  const given = checkedResult(tool.name, result);
   await checkToolOutput(tool.name, tool.config.outputSchema, given);
   return completeToolResult(given);
 }

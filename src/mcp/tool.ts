@@ -129,7 +129,7 @@ async function prelude(call: Call): Promise<ToolAnswer | undefined> {
   const question = await endRound(call);
   if (question) return question;
   if (thrown) return answerThrow(call, thrown.error);
-  return result ? directResult(result) : undefined;
+  return result ? directResult(tool.name, result) : undefined;
 }
 
 /** Creates the task, durably, and only then starts the work, which nobody waits for. */
@@ -171,6 +171,7 @@ async function answer(call: Call): Promise<ToolAnswer> {
   let thrown;
   try {
     const result = await tool.worker(args, handle, toolContext(call));
+    await handle.ends.conclude(result ?? undefined);
     if (!handle.outcome) await handle.complete((result ?? {}) as JsonObject);
   } catch (error) {
     thrown = { error };
@@ -183,7 +184,7 @@ async function answer(call: Call): Promise<ToolAnswer> {
   }
   switch (outcome.status) {
     case "completed":
-      return directResult(outcome.result as ToolResult);
+      return directResult(tool.name, outcome.result as ToolResult);
     case "failed":
       return host.reply(ctx, { error: outcome.error });
     case "cancelled":

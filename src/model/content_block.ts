@@ -251,6 +251,13 @@ const contentBlock: Check = variants("type", {
   resource: embeddedResource,
 });
 
+/** The result of a tool; `structuredContent` may be anything. */
+export const toolResult: Check = objectOf({
+  content: optional(listOf(contentBlock)),
+  isError: optional(boolean),
+  _meta: meta,
+});
+
 /** A block of a message to or from a model. */
 export const samplingContentBlock: Check = variants("type", {
   text: textBlock,

@@ -106,6 +106,54 @@ describe("run()", () => {
     }
   });
 
+  it("waits for an end that its worker has not awaited", async () => {
+    const ends: Record<string, (task: TaskHandle) => Promise<void>> = {
+      completed: (task) => task.complete({ by: "hand" }),
+      failed: (task) => task.fail({ code: -32_050, message: "by hand" }),
+      cancelled: (task) => task.cancelled("by hand"),
+    };
+    for (const [status, end] of Object.entries(ends)) {
+      for (const result of [undefined, { ignored: true }]) {
+        const { shown, events } = await ran((task) => {
+          void end(task);
+          return result;
+        });
+        assert.equal(shown.status, status);
+        assert.deepEqual(events, []);
+      }
+    }
+    const { shown, events } = await ran((task) => {
+      void task.complete({ by: "hand" });
+      throw new Error("after it");
+    });
+    assert.deepEqual(resultOf(shown), { by: "hand" });
+    assert.equal(events.length, 1);
+  });
+
+  it("ends with what an end has failed with, where nothing else ends it", async () => {
+    const bad = { when: new Date(0) } as never;
+    const { shown, events } = await ran((task) => {
+      void task.complete(bad);
+    });
+    const { content: [{ text }] } = resultOf(shown) as ReturnType<
+      typeof broken
+    >;
+    assert.match(text, /^Cannot store result\.when: it is an instance of Date/);
+    const [event] = events;
+    assert.equal(event.type === "worker_error" && event.outcome, "completed");
+
+    const other = await ran(async (task) => {
+      await task.complete(bad).catch(() => {});
+      return { smaller: true };
+    });
+    assert.deepEqual(resultOf(other.shown), { smaller: true });
+    const again = await ran(async (task) => {
+      await task.complete(bad).catch(() => {});
+      await task.complete({ smaller: true });
+    });
+    assert.deepEqual(resultOf(again.shown), { smaller: true });
+  });
+
   it("leaves a task alone that was ended through another handle", () =>
     inWorld({}, async (world) => {
       const { shown, events } = await ran(async (task) => {

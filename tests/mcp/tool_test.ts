@@ -543,6 +543,37 @@ describe("what a worker leaves un-awaited", () => {
     await host.close();
   });
 
+  it("ends the call with it, be it the result, and not the process", async () => {
+    const host = await startHost({
+      tools: ({ registerTool }) => {
+        const outputSchema = z.object({ n: z.number() });
+        registerTool("result", { outputSchema }, (_args, task) => {
+          void task.complete({ structuredContent: { n: 7 } });
+        });
+        registerTool("failure", {}, (_args, task) => {
+          void task.fail({ code: -32_001, message: "no such folder" });
+        });
+        registerTool("neither", {}, (_args, task) => {
+          void task.complete({ content: "no blocks" });
+        });
+      },
+    });
+    const { result } = await directly(host, "result");
+    assert.deepEqual(result.structuredContent, { n: 7 });
+    const task = await taskOf(host, "result");
+    assert.deepEqual(task.result.structuredContent, { n: 7 });
+    const { error } = await directly(host, "failure");
+    assert.deepEqual(error, { code: -32_001, message: "no such folder" });
+    assert.deepEqual((await taskOf(host, "failure")).error, error);
+    const neither = (await directly(host, "neither")).result;
+    assert.match(neither.content[0].text, /content is "no blocks"/);
+    assert.deepEqual(
+      (await taskOf(host, "neither")).result.content,
+      neither.content,
+    );
+    await host.close();
+  });
+
   it("is refused with a typed error where it is awaited", async () => {
     const codes: unknown[] = [];
     const code = (promise: Promise<unknown>) =>
@@ -822,17 +853,40 @@ describe("what a worker throws", () => {
 describe("what is no result", () => {
   const cycle: { self?: unknown } = {};
   cycle.self = cycle;
-  const wrongs: Record<string, unknown> = {
-    "a text": "done",
-    "an array": [{ type: "text", text: "done" }],
-    "a bigint": { structuredContent: { n: 1n } },
-    "a cycle": { structuredContent: cycle },
+  const wrongs: Record<string, readonly [wrong: unknown, says?: RegExp]> = {
+    "a text": ["done", /the value is "done", an object such as \{ content: /],
+    "an array": [[{ type: "text", text: "done" }], /is an array of 1, an obj/],
+    "a bigint": [{ structuredContent: { n: 1n } }],
+    "a cycle": [{ structuredContent: cycle }],
+    "a text as content": [{ content: "done" }, /content is "done"; an array/],
+    "content of texts": [
+      { content: ["done"] },
+      /content\[0\] is "done"; an obj/,
+    ],
+    "an unknown block": [
+      { content: [{ type: "txt", text: "done" }] },
+      /content\[0\]\.type is "txt"; "text", "image", .* is needed$/,
+    ],
+    "a block without its text": [
+      { content: [{ type: "text", text: undefined }] },
+      /content\[0\]\.text is missing; a string is needed$/,
+    ],
+    "a word for isError": [
+      { content: [], isError: "yes" },
+      /isError is "yes"; true or false is needed$/,
+    ],
   };
-  for (const [name, wrong] of Object.entries(wrongs)) {
+  for (const [name, [wrong, says]] of Object.entries(wrongs)) {
     it(`ends the call, directly or as a task: ${name}`, async () => {
       const host = await hostOf(() => wrong as ToolResult);
-      assert.equal((await directly(host, "tool")).result.isError, true);
-      assert.equal((await taskOf(host, "tool")).result.isError, true);
+      const { result } = await directly(host, "tool");
+      const task = await taskOf(host, "tool");
+      for (const { isError, content: [{ text }] } of [result, task.result]) {
+        assert.equal(isError, true);
+        if (!says) continue;
+        assert.match(text, /^Cannot use the result of tool "tool": /);
+        assert.match(text, says);
+      }
       await host.close();
     });
   }

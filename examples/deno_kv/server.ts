@@ -26,7 +26,8 @@ const LOOK_EVERY_MS = 3_000;
 const kv = await Deno.openKv(Deno.env.get("KV_PATH"));
 const jobs = new Jobs(kv);
 const tasks = new TaskLifecycle({
-  store: new DenoKvTaskStore(kv),
+  // What another instance changes is known at once.
+  store: new DenoKvTaskStore(kv, { watch: true }),
   onEvent: (event) => console.error(event),
 });
 

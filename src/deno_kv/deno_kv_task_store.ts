@@ -95,11 +95,10 @@ export class DenoKvTaskStore implements TaskStore {
   /** What the store says of itself: durable unless it was told otherwise, for any number of instances. */
   readonly traits: TaskStoreTraits;
   /**
-   * Says when a record may have changed, as far as the database tells: on a
-   * file it knows of the changes of its own process. Of up to 64 tasks at a
-   * time; a task beyond is never reported. While one is watched, the process
-   * does not exit by itself: `close()` ends all. On Deno alone, and absent
-   * elsewhere: the watch of `@deno/kv` can block its process.
+   * Says when a record may have changed, where the options ask for it: of up to
+   * 64 tasks at a time; a task beyond is never reported. While one is watched,
+   * the process does not exit by itself: `close()` ends all. Absent elsewhere
+   * than on Deno.
    */
   readonly watch?: (taskId: string, changed: () => void) => () => void;
   readonly #options: ResolvedDenoKvOptions;
@@ -128,7 +127,7 @@ export class DenoKvTaskStore implements TaskStore {
     this.#database = new Database(connection, keys, now);
     this.#sweeper = new Sweeper(connection, this.#database, this.#options);
     this.#watches = new Watches(kv, keys);
-    if (this.#watches.supported) {
+    if (this.#options.watch && this.#watches.supported) {
       this.watch = (taskId, changed) =>
         this.#watches.watch(idPartOf(taskId), changed);
     }

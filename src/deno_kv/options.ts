@@ -51,6 +51,16 @@ export interface DenoKvTaskStoreOptions {
    */
   readonly durable?: boolean;
   /**
+   * Whether the store has a `watch()`, so that what other instances change is
+   * known at once, and not at the engine's next poll. For Deno Deploy and a KV
+   * server: on a file the database tells of its own process alone. While a task
+   * is watched that has not ended, its process does not exit by itself, until
+   * `close()`. On Deno alone: the watch of `@deno/kv` can block its process.
+   *
+   * @default false
+   */
+  readonly watch?: boolean;
+  /**
    * For how long an operation is tried again while another process has the
    * database file locked, in milliseconds. 0 tries once.
    *
@@ -79,6 +89,7 @@ const NAMES: NamesOf<DenoKvTaskStoreOptions> = {
   prefix: true,
   maxRecordBytes: true,
   durable: true,
+  watch: true,
   busyTimeoutMs: true,
   now: true,
   onDamage: true,
@@ -102,6 +113,7 @@ export function resolveDenoKvOptions(
     prefix = DEFAULT_PREFIX,
     maxRecordBytes = DEFAULT_MAX_ENTRY_BYTES,
     durable = true,
+    watch = false,
     busyTimeoutMs = DEFAULT_BUSY_TIMEOUT_MS,
     now = Date.now,
     onDamage = () => {},
@@ -117,11 +129,13 @@ export function resolveDenoKvOptions(
     );
   }
   checkBoolean("durable", durable);
+  checkBoolean("watch", watch);
   checkMilliseconds("busyTimeoutMs", busyTimeoutMs, LONGEST_TIMEOUT_MS);
   return {
     prefix: checkPrefix(prefix),
     maxRecordBytes,
     durable,
+    watch,
     busyTimeoutMs,
     now: checkFunction("now", now),
     onDamage: checkFunction("onDamage", onDamage),

@@ -5,7 +5,7 @@ import { startChild } from "../support/child.ts";
 import { assertAccounted } from "../support/deno_kv_audit.ts";
 import { withKvFile } from "../support/deno_kv.ts";
 import { assertOneOrder } from "../support/deno_kv_order.ts";
-import { describe, it } from "../support/runner.ts";
+import { describe, it, runtime, skip } from "../support/runner.ts";
 
 const CHILD = new URL("../support/deno_kv_child.ts", import.meta.url);
 const PROCESSES = 3;
@@ -39,5 +39,24 @@ describe("DenoKvTaskStore.watch()", () => {
         child.stderr(),
       );
       assert.deepEqual(child.lines, ["closed"]);
+    }));
+});
+
+describe("DenoKvTaskStore", () => {
+  const title =
+    "keeps no process from ending by itself while a task waits for an answer";
+  if (runtime !== "deno") {
+    skip(title, "a handle of @deno/kv that is open may do so itself");
+    return;
+  }
+  it(title, () =>
+    withKvFile(async (_, file) => {
+      const child = startChild(CHILD, { args: ["hold", file.path] });
+      assert.deepEqual(
+        await child.exited,
+        { code: 0, signal: null },
+        child.stderr(),
+      );
+      assert.deepEqual(child.lines, ["asked"]);
     }));
 });

@@ -11,7 +11,12 @@ function onFile(options: DenoKvTaskStoreOptions): TaskStoreFactory {
     let skewMs = 0;
     const now = () => Date.now() + skewMs;
     const open = async (lower: DenoKvTaskStoreOptions = {}) =>
-      new DenoKvTaskStore(await file.open(), { now, ...options, ...lower });
+      new DenoKvTaskStore(await file.open(), {
+        now,
+        watch: true,
+        ...options,
+        ...lower,
+      });
     return {
       store: await open(),
       reopen: () => open(),
@@ -32,7 +37,13 @@ function inMemory(options: DenoKvTaskStoreOptions): TaskStoreFactory {
     let skewMs = 0;
     const now = () => Date.now() + skewMs;
     const open = (lower: DenoKvTaskStoreOptions = {}) =>
-      new DenoKvTaskStore(kv, { now, durable: false, ...options, ...lower });
+      new DenoKvTaskStore(kv, {
+        now,
+        durable: false,
+        watch: true,
+        ...options,
+        ...lower,
+      });
     return {
       store: open(),
       reopenLower: (maxRecordBytes) => open({ maxRecordBytes }),

@@ -59,6 +59,7 @@ describe("new DenoKvTaskStore()", () => {
       ],
       [{ maxRecordBytes: 1.5 * MIB + 0.5 }, /maxRecordBytes/],
       [{ durable: 1 as never }, /durable: the value is 1/],
+      [{ watch: "on" as never }, /watch: the value is "on"/],
       [{ onDamage: {} as never }, /onDamage: .* a function is needed/],
       [{ busyTimeoutMs: -1 }, /busyTimeoutMs: the value is -1/],
       [{ busyTimeoutMs: 2 ** 31 }, /busyTimeoutMs: the value is 2147483648/],

@@ -10,7 +10,7 @@ import { describe, it, runtime, skip } from "../support/runner.ts";
 /** A lifecycle that learns of others by the store's watch alone. */
 function lifecycle(kv: TestKv): TaskLifecycle {
   return new TaskLifecycle({
-    store: new DenoKvTaskStore(kv),
+    store: new DenoKvTaskStore(kv, { watch: true }),
     observeIntervalMs: null,
     sweepIntervalMs: null,
   });
@@ -21,7 +21,8 @@ describe("DenoKvTaskStore.watch()", () => {
     it("is absent: that of @deno/kv can block its process", () =>
       withKvFile((kv) => {
         assert.equal(typeof kv.watch, "function");
-        assert.equal(new DenoKvTaskStore(kv).watch, undefined);
+        const store = new DenoKvTaskStore(kv, { watch: true });
+        assert.equal(store.watch, undefined);
         return Promise.resolve();
       }));
     skip(
@@ -30,6 +31,12 @@ describe("DenoKvTaskStore.watch()", () => {
     );
     return;
   }
+
+  it("is absent where it was not asked for", () =>
+    withKvFile((kv) => {
+      assert.equal(new DenoKvTaskStore(kv).watch, undefined);
+      return Promise.resolve();
+    }));
 
   const withTwo = (
     body: (kv: TestKv, other: TestKv) => Promise<void>,
@@ -59,7 +66,7 @@ describe("DenoKvTaskStore.watch()", () => {
 
   it(`is for ${MAX_WATCHES} tasks at a time, and for others when one has ended`, () =>
     withTwo(async (kv, other) => {
-      const store = new DenoKvTaskStore(kv);
+      const store = new DenoKvTaskStore(kv, { watch: true });
       const writer = new DenoKvTaskStore(other);
       const heard = new Map<string, () => void>();
       const watch = (taskId: string) => {
@@ -91,7 +98,7 @@ describe("DenoKvTaskStore.watch()", () => {
   it("ends quietly where the stream breaks off", () =>
     withKvFile(async (kv) => {
       const inner = await Deno.openKv(":memory:");
-      const store = new DenoKvTaskStore(inner);
+      const store = new DenoKvTaskStore(inner, { watch: true });
       const { promise, resolve } = Promise.withResolvers<void>();
       const end = store.watch!("a", resolve);
       await promise;
@@ -105,6 +112,7 @@ describe("DenoKvTaskStore.watch()", () => {
             throw new Error("no streams left");
           },
         }),
+        { watch: true },
       );
       broken.watch!("a", () => {})();
       broken.watch!("b", () => {});

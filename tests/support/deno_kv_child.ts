@@ -6,6 +6,7 @@
  * - `share`: makes so many changes on tasks that it shares with others, and says
  *   `wrote ID VERSION MARK` after each. Its sweeps take the parts of whoever is writing.
  * - `watch`: watches a task, changes it, closes all, and has nothing left to wait for.
+ * - `hold`: holds a task that waits for an answer, closes nothing, and has nothing left to wait for.
  */
 
 import process from "node:process";
@@ -31,8 +32,15 @@ if (command === "run") {
   await share(new DenoKvTaskStore(kv), new DenoKvTaskStore(kv, { now: early }));
   kv.close();
   say("done");
-} else {
+} else if (command === "hold") {
   const tasks = new TaskLifecycle({ store: new DenoKvTaskStore(kv) });
+  const { taskId } = await tasks.createTask();
+  const question = { method: "roots/list", params: {} } as const;
+  tasks.onTaskChanged(taskId, () => say("asked"));
+  void tasks.handle(taskId).requestInput({ question });
+} else {
+  const store = new DenoKvTaskStore(kv, { watch: true });
+  const tasks = new TaskLifecycle({ store });
   const { taskId } = await tasks.createTask();
   const task = tasks.handle(taskId);
   await task.progress("half");

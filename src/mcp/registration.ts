@@ -65,6 +65,11 @@ export function checkAttachArguments(
       } without a server under it, an McpServer of @modelcontextprotocol/server is needed`,
     );
   }
+  if (typeof mcp.server.getNegotiatedProtocolVersion !== "function") {
+    throw new InvalidArgumentError(
+      "Cannot attach tasks: the server is of an SDK that speaks no revision with tasks, such as @modelcontextprotocol/sdk; an McpServer of @modelcontextprotocol/server from 2.3.0 on is needed",
+    );
+  }
   checkLifecycle("attach tasks", tasks);
   checkOptions("attach tasks", options, ATTACH_NAMES);
   const { owner, onError, waitUntil, pollLimiter, requestState } = options;

@@ -132,8 +132,10 @@ describe("run()", () => {
 
   it("ends with what an end has failed with, where nothing else ends it", async () => {
     const bad = { when: new Date(0) } as never;
-    const { shown, events } = await ran((task) => {
+    const { shown, events } = await ran(async (task) => {
       void task.complete(bad);
+      // Long enough for a rejection that nobody handles to be one.
+      await new Promise((resolve) => setTimeout(resolve));
     });
     const { content: [{ text }] } = resultOf(shown) as ReturnType<
       typeof broken

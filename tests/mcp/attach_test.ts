@@ -56,6 +56,10 @@ describe("attachTasks()", () => {
       const [args, message] of [
         [[mcp.server, tasks], /the server is .+, an McpServer .+ is needed/],
         [[undefined, tasks], /the server is undefined/],
+        [
+          [{ server: { assertCanSetRequestHandler() {} } }, tasks],
+          /of an SDK that speaks no revision with tasks, .* from 2\.3\.0 on/,
+        ],
         [[mcp, undefined], /the lifecycle is undefined, a TaskLifecycle/],
         [[mcp, tasks, { owner: "ann" }], /owner: the value is "ann"/],
         [[mcp, tasks, { onError: 7 }], /onError: the value is 7/],

@@ -556,6 +556,9 @@ describe("what a worker leaves un-awaited", () => {
         registerTool("neither", {}, (_args, task) => {
           void task.complete({ content: "no blocks" });
         });
+        registerTool("no error", {}, (_args, task) => {
+          void task.fail("no such folder" as never);
+        });
       },
     });
     const { result } = await directly(host, "result");
@@ -570,6 +573,12 @@ describe("what a worker leaves un-awaited", () => {
     assert.deepEqual(
       (await taskOf(host, "neither")).result.content,
       neither.content,
+    );
+    const wrong = (await directly(host, "no error")).result;
+    assert.match(wrong.content[0].text, /the error is "no such folder"/);
+    assert.deepEqual(
+      (await taskOf(host, "no error")).result.content,
+      wrong.content,
     );
     await host.close();
   });

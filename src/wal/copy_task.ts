@@ -4,7 +4,7 @@ import { Buffer } from "node:buffer";
 import { appendDamaged, appendPut, type PartBytes } from "./entries.ts";
 import type { StoreParts } from "./open_store.ts";
 import { isWritten, ReadDamage } from "./reader.ts";
-import type { UnwrittenParts } from "./records.ts";
+import type { StagedChange, UnwrittenParts } from "./records.ts";
 import type { Fields, PartRef, TaskState } from "./task_state.ts";
 
 /** Parts of so many bytes are read at once; longer ones must not hold up the process. */
@@ -14,12 +14,7 @@ const AT_ONCE_BYTES = 256 * 1024;
 const MOST_READINGS = 3;
 
 /** Takes the copy into the appended state. */
-export type StageCopy = (
-  taskId: string,
-  state: TaskState,
-  fields: Fields | undefined,
-  texts: UnwrittenParts | undefined,
-) => void;
+export type StageCopy = (change: StagedChange) => void;
 
 /** Parts that were read, by where they are on the disk: what is there never changes. */
 type ReadParts = ReadonlyMap<string, Uint8Array>;
@@ -119,7 +114,7 @@ function copyWhole(
   const texts = from.length === 0 ? undefined : new Map(
     from.map((part, i) => [copy.fields.parts[i], unwrittenOf(part, unwritten)]),
   );
-  stage(taskId, copy.state, copy.fields, texts);
+  stage({ taskId, before: state, ...copy, texts });
   return copy.state.aliveBytes;
 }
 
@@ -145,7 +140,8 @@ function copyDamaged(
 ): number {
   const note = damages.of(taskId)?.note() ?? "{}";
   const lost = appendDamaged(log, taskId, state, note);
-  stage(taskId, lost, undefined, undefined);
+  const none = { fields: undefined, texts: undefined };
+  stage({ taskId, before: state, state: lost, ...none });
   return lost.aliveBytes;
 }
 

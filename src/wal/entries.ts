@@ -38,6 +38,8 @@ export interface Put {
   readonly small: string;
   /** Bytes of that; counted, if it is not known. */
   readonly smallBytes?: number;
+  /** The small fields themselves, where they are at hand. They never change. */
+  readonly head?: Fields["head"];
   /** Its parts. */
   readonly parts: readonly PartBytes[];
 }
@@ -83,7 +85,7 @@ export function appendPut(log: Log, put: Put): Appended {
     frontBytes,
   });
   const refs = refsOf(parts, segment, offset + frontBytes);
-  return { state, fields: { small, parts: refs } };
+  return { state, fields: { small, head: put.head, parts: refs } };
 }
 
 /**

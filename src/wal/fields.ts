@@ -134,10 +134,19 @@ export function divideRecord(record: TaskRecord): WholeRecord {
   };
 }
 
+/** A field that a patch sets. */
+interface EncodedField {
+  readonly key: string;
+  /** Its JSON. */
+  readonly text: string;
+  /** Itself, where it needs no copy; `undefined`: it is to be decoded. */
+  readonly value: string | boolean | undefined;
+}
+
 /** A patch, encoded: what is written does not change with the caller's object. */
 export interface EncodedPatch {
   /** The fields to set. */
-  readonly set: readonly (readonly [key: string, text: string])[];
+  readonly set: readonly EncodedField[];
   /** The fields to drop. */
   readonly unset: readonly string[];
   /** Whether the record may expire at another time after it. */
@@ -151,7 +160,7 @@ export interface EncodedPatch {
  * @returns Its fields, but for those that no change touches.
  */
 export function encodePatch(patch: TaskPatch): EncodedPatch {
-  const set: [string, string][] = [];
+  const set: EncodedField[] = [];
   const unset: string[] = [];
   let movesExpiry = false;
   for (const key of Object.keys(patch)) {
@@ -163,7 +172,9 @@ export function encodePatch(patch: TaskPatch): EncodedPatch {
       continue;
     }
     const text = toText(value);
-    if (text !== undefined) set.push([key, text]);
+    if (text === undefined) continue;
+    const isKept = typeof value === "string" || typeof value === "boolean";
+    set.push({ key, text, value: isKept ? value : undefined });
   }
   return { set, unset, movesExpiry };
 }
@@ -199,14 +210,14 @@ export function applyPatch(
     else if (!drop(key)) continue;
     dropped.push(key);
   }
-  for (const [key, text] of patch.set) {
+  for (const { key, text, value } of patch.set) {
     drop(key);
     if (isPart(key, text, fields.small.length + delta.length)) {
       delete head[key];
       parts.push(toPart(key, text));
       continue;
     }
-    setOwn<unknown>(head, key, JSON.parse(text));
+    setOwn(head, key, value ?? JSON.parse(text));
     delta += `${delta ? "," : ""}${JSON.stringify(key)}:${text}`;
   }
   head.version = head.version as number + 1;

@@ -13,10 +13,14 @@ import { headerLine, Segment, type SegmentFiles } from "./segment.ts";
 
 /** Bytes after which one write ends and the next begins. */
 const WRITE_BYTES = 4 * 1024 * 1024;
+/** More bytes of several callers are flushed through the pool of threads. */
+const FLUSHED_AT_ONCE_BYTES = 128 * 1024;
 /** A segment that is no longer has no entry. */
 const MOST_HEADER_BYTES = 200;
 /** How long writes may follow each other before everything else has its turn, in milliseconds. */
 const TURN_MS = 3;
+/** After so many writes of one entry each, a caller is taken to be alone. */
+const LONE_WRITES = 8;
 /** How often it is looked whether the file still has its name, in milliseconds. */
 const NAME_CHECK_MS = 25;
 
@@ -101,6 +105,8 @@ export class Log {
   #madeNumber: number;
   readonly #queue: Batch[] = [];
   #scheduled = false;
+  /** How many of the last writes, one after the other, had one entry. */
+  #loneWrites = 0;
   #draining: Promise<void> | undefined;
   /** Where the file of the active segment has to be cut before it is written to. */
   #cutAt: number | undefined;
@@ -199,6 +205,34 @@ export class Log {
       this.#planBatch(this.#tail, end, false).settled.push(settled);
     }
     this.#schedule();
+  }
+
+  /**
+   * Writes what was just appended, if it is all that there is to write, and its
+   * caller seems to be alone: to wait for others would be in vain. A write that
+   * waits for a turn of the event loop, every few milliseconds, shows whether
+   * it still is.
+   *
+   * @returns Whether it did, and the entry is settled; else {@linkcode Log.settle} tells when it is.
+   * @throws {StoreFailedError} `ERR_STORE_FAILED`: it failed, and the entry is gone.
+   */
+  writeAtOnce(): boolean {
+    const batch = this.#queue[0];
+    if (
+      this.#loneWrites < LONE_WRITES || this.#options.fsync ||
+      this.#scheduled || this.#draining ||
+      this.#queue.length > 1 || batch.entries > 1 || batch.settled.length > 0
+    ) return false;
+    const now = performance.now();
+    if (now > this.#turnEndsAt || !this.#canWriteNow(batch, now)) return false;
+    this.#queue.shift();
+    try {
+      this.#write(batch);
+    } catch (cause) {
+      throw this.#fail(batch, cause);
+    }
+    this.#commit(batch);
+    return true;
   }
 
   /** Holds up writers that ask {@linkcode Log.held}, so that a compaction keeps step with them. */
@@ -354,13 +388,15 @@ export class Log {
     }
   };
 
-  #canWriteNow(batch: Batch): boolean {
+  #canWriteNow(batch: Batch, now = performance.now()): boolean {
     if (batch.bytes > 0 && !this.#refusal) {
-      if (batch.isFirst || this.#leftover || !this.#hasName()) return false;
+      if (batch.isFirst || this.#leftover || !this.#hasName(now)) return false;
     }
-    return !this.#options.fsync || batch.bytes === 0 ||
-      (batch.entries === 1 && this.#queue.length === 1 &&
-        this.#flushes.areShort);
+    if (!this.#options.fsync || batch.bytes === 0) return true;
+    if (this.#queue.length > 1) return false;
+    return batch.entries === 1
+      ? this.#flushes.areShort
+      : batch.bytes <= FLUSHED_AT_ONCE_BYTES && this.#flushes.areVeryShort;
   }
 
   /** Writes the first batch, and goes on when those that it answers had their turn. */
@@ -503,12 +539,13 @@ export class Log {
       segment.size = batch.offset + bytes;
       this.bytes += bytes;
       this.appended += entries;
+      this.#loneWrites = entries === 1 ? this.#loneWrites + 1 : 0;
     }
     for (const settled of batch.settled) settled();
     if (entries > 0) this.onCommit();
   }
 
-  #fail(batch: Batch, cause: unknown): void {
+  #fail(batch: Batch, cause: unknown): StoreFailedError {
     const queued = this.#queue.splice(0);
     const active = this.#active;
     if (batch.isFirst) {
@@ -535,6 +572,7 @@ export class Log {
     for (const failed of [batch, ...queued]) {
       for (const settled of failed.settled) settled(error);
     }
+    return error;
   }
 
   /** Removes a segment that holds nothing yet. */
@@ -573,8 +611,7 @@ export class Log {
   }
 
   /** A file that somebody has deleted takes every write, and is gone after a restart. */
-  #hasName(): boolean {
-    const now = performance.now();
+  #hasName(now: number): boolean {
     if (now - this.#nameCheckedAt < NAME_CHECK_MS) return true;
     this.#nameCheckedAt = now;
     try {

@@ -14,7 +14,7 @@ import { acquireLock, type HeldLock } from "./lock.ts";
 import { Log } from "./log.ts";
 import { readLog } from "./open_log.ts";
 import type { ResolvedWalOptions } from "./options.ts";
-import { type ReadDamage, Reader } from "./reader.ts";
+import { ReadDamage, Reader } from "./reader.ts";
 import { Records } from "./records.ts";
 import { type Segment, SegmentFiles } from "./segment.ts";
 import type { TaskState } from "./task_state.ts";
@@ -66,6 +66,27 @@ export class StoreParts {
     return new Promise((resolve, reject) => {
       this.log.settle((error) => error ? reject(error) : resolve());
     });
+  }
+
+  /**
+   * Runs what reads the disk: a task whose bytes fail their check is damaged
+   * from then on.
+   *
+   * @param taskId The id.
+   * @param read Reads.
+   * @returns What it gives.
+   */
+  reading<T>(taskId: string, read: () => T): T {
+    try {
+      return read();
+    } catch (cause) {
+      if (cause instanceof ReadDamage) {
+        const error = this.lose(taskId, cause);
+        this.damages.tell();
+        throw error;
+      }
+      throw new StoreFailedError("read a task", { cause });
+    }
   }
 
   /**

@@ -2,6 +2,7 @@
 
 import { Buffer } from "node:buffer";
 import { crc32 } from "node:zlib";
+import { copyJson } from "../model/json.ts";
 import { type Disk, type DiskFile, isMissing } from "./disk.ts";
 import { applyChanges } from "./fields.ts";
 import { parseHead } from "./frame.ts";
@@ -11,6 +12,8 @@ import type { Segment, SegmentFiles } from "./segment.ts";
 import type { Fields, PartRef, TaskState } from "./task_state.ts";
 
 const HOT_LENGTH = 16 * 1024 * 1024;
+/** Fields of so many tasks are kept from their creation until they are read or changed. */
+const RECENT = 256;
 /** Larger than any offset: an entry starts before the end of a segment, and is at most some hundred MiB long. */
 const OFFSETS = 2 ** 30;
 
@@ -43,11 +46,28 @@ export class ReadDamage extends Error {
   }
 }
 
+/** A part that was read more than once: a copy costs less than to decode it again. */
+class Decoded {
+  readonly value: unknown;
+  readonly length: number;
+
+  constructor(text: string) {
+    this.value = JSON.parse(text);
+    // About so much more memory than the text.
+    this.length = 2 * text.length;
+  }
+}
+
 /** Reads the fields of records. */
 export class Reader {
   readonly #files: SegmentFiles;
   readonly #fields = new HotTexts<Fields>(HOT_LENGTH / 4);
-  readonly #parts = new HotTexts<string>(HOT_LENGTH - HOT_LENGTH / 4);
+  readonly #parts = new HotTexts<string | Decoded>(HOT_LENGTH - HOT_LENGTH / 4);
+  /** What was written last of tasks that go on, by the end of their sequence numbers. */
+  readonly #recent: {
+    readonly state: TaskState;
+    readonly fields: Fields;
+  }[] = [];
 
   /** @param files The handles of the segments. */
   constructor(files: SegmentFiles) {
@@ -75,16 +95,21 @@ export class Reader {
    * Gives a part.
    *
    * @param part The part, on the disk.
-   * @returns Its JSON.
+   * @returns A copy of its value.
    * @throws {ReadDamage} It fails its check.
    */
-  text(part: PartRef): string {
+  value(part: PartRef): unknown {
     const place = placeOf(part);
-    const hot = this.#parts.get(place, lengthOfText);
-    if (hot !== undefined) return hot;
-    const text = this.bytes(part).toString();
-    this.#parts.set(place, text, text.length);
-    return text;
+    const hot = this.#parts.get(place, lengthOfHot);
+    if (hot === undefined) {
+      const text = this.bytes(part).toString();
+      this.#parts.set(place, text, text.length);
+      return JSON.parse(text);
+    }
+    if (typeof hot !== "string") return copyJson(hot.value);
+    const decoded = new Decoded(hot);
+    this.#parts.set(place, decoded, decoded.length);
+    return copyJson(decoded.value);
   }
 
   /**
@@ -92,12 +117,12 @@ export class Reader {
    *
    * @param part The part.
    * @param unwritten Where to find it until then.
-   * @returns Its JSON.
+   * @returns A copy of its value.
    * @throws {ReadDamage} It fails its check.
    */
-  appendedText(part: PartRef, unwritten: UnwrittenParts | undefined): string {
+  appendedValue(part: PartRef, unwritten: UnwrittenParts | undefined): unknown {
     const found = isWritten(part) ? part : unwritten?.get(part) ?? part;
-    return typeof found === "string" ? found : this.text(found);
+    return typeof found === "string" ? JSON.parse(found) : this.value(found);
   }
 
   /**
@@ -138,7 +163,9 @@ export class Reader {
 
   /** Keeps what was just written. */
   keepFields(state: TaskState, fields: Fields): void {
-    this.#fields.set(placeOf(state), fields, lengthOfFields(fields));
+    // Most of these are changed before long, and need no place in the cache.
+    if (!state.ended) this.#recent[state.born % RECENT] = { state, fields };
+    else this.#fields.set(placeOf(state), fields, lengthOfFields(fields));
   }
 
   /** Keeps a part that was just written. */
@@ -153,9 +180,22 @@ export class Reader {
   }
 
   #front(taskId: string, state: TaskState, isWhole: boolean): Fields {
+    const slot = state.born % RECENT;
+    const recent = this.#recent[slot];
+    if (recent?.state === state) {
+      const fields = decoded(recent.fields);
+      if (fields !== recent.fields) this.#recent[slot] = { state, fields };
+      return fields;
+    }
     const place = placeOf(state);
     const hot = this.#fields.get(place, lengthOfFields);
-    if (hot) return hot;
+    if (hot) {
+      const fields = decoded(hot);
+      if (fields !== hot) {
+        this.#fields.set(place, fields, lengthOfFields(fields));
+      }
+      return fields;
+    }
     const fields = this.#readFront(taskId, state);
     if (isWhole) this.#fields.set(place, fields, lengthOfFields(fields));
     return fields;
@@ -206,12 +246,19 @@ export function isWritten({ segment, offset, bytes }: PartRef): boolean {
   return offset + bytes <= segment.size;
 }
 
-function lengthOfFields({ small, parts }: Fields): number {
-  return small.length + 100 * parts.length;
+/** Decodes the small fields, as they are looked at more than once. */
+function decoded(fields: Fields): Fields {
+  if (fields.head) return fields;
+  const { small, parts } = fields;
+  return { small, head: JSON.parse(small), parts };
 }
 
-function lengthOfText(text: string): number {
-  return text.length;
+function lengthOfFields({ small, head, parts }: Fields): number {
+  return (head ? 2 : 1) * small.length + 100 * parts.length;
+}
+
+function lengthOfHot(hot: string | Decoded): number {
+  return hot.length;
 }
 
 function placeOf(

@@ -11,6 +11,8 @@ import type { Fields, PartRef, TaskState } from "./task_state.ts";
 export interface StagedChange {
   /** The task. */
   readonly taskId: string;
+  /** The appended state before it; `undefined`: there was none. */
+  readonly before: TaskState | undefined;
   /** Its state; `undefined`: it is deleted. */
   readonly state: TaskState | undefined;
   /** What the state holds: it cannot be read from the disk yet. */
@@ -77,18 +79,24 @@ export class Records {
 
   /** Takes a change into the appended state. */
   stage(change: StagedChange): void {
-    const { taskId, state } = change;
-    const before = this.appended(taskId);
-    this.#staged.set(taskId, change);
-    if (state && before?.expiresAt !== state.expiresAt) {
-      this.#expect(taskId, state.expiresAt);
-    }
+    this.#staged.set(change.taskId, change);
+    this.#expectNew(change);
   }
 
-  /** Takes a staged change into the committed state. */
+  /** Takes a staged change into the committed state. All that was staged before it has been. */
   commit(change: StagedChange): void {
-    const { taskId, state } = change;
-    const before = this.#committed.get(taskId);
+    const { taskId } = change;
+    this.#take(change);
+    if (this.#staged.get(taskId) === change) this.#staged.delete(taskId);
+  }
+
+  /** Takes a change that is on the disk already into both states. Nothing is staged. */
+  commitAtOnce(change: StagedChange): void {
+    this.#take(change);
+    this.#expectNew(change);
+  }
+
+  #take({ taskId, before, state }: StagedChange): void {
     if (before) {
       this.#aliveBytes -= before.aliveBytes;
       before.segment.bases--;
@@ -98,7 +106,12 @@ export class Records {
       state.segment.bases++;
       this.#committed.set(taskId, state);
     } else this.#committed.delete(taskId);
-    if (this.#staged.get(taskId) === change) this.#staged.delete(taskId);
+  }
+
+  #expectNew({ taskId, before, state }: StagedChange): void {
+    if (state && before?.expiresAt !== state.expiresAt) {
+      this.#expect(taskId, state.expiresAt);
+    }
   }
 
   /** Takes the appended state back to the committed one. */

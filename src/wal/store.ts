@@ -1,50 +1,29 @@
 /** The store over a log, on whatever disk: the inside of `WalTaskStore`. */
 
-import {
-  ConcurrentUpdateError,
-  DuplicateTaskIdError,
-  StoreClosedError,
-  StoreFailedError,
-  TaskEntryTooLargeError,
-  TaskNotFoundError,
-} from "../errors.ts";
-import { copyJson, setOwn } from "../model/json.ts";
+import { StoreClosedError } from "../errors.ts";
+import { setOwn } from "../model/json.ts";
 import type { TaskHead, TaskPatch, TaskRecord } from "../model/record.ts";
 import type { TaskStore, TaskStoreTraits } from "../store/contract.ts";
-import { isTooLarge } from "../store/record_size.ts";
 import { CompactionRuns } from "./compaction_runs.ts";
 import { copyTask } from "./copy_task.ts";
 import type { Damage } from "./damage.ts";
 import type { Disk } from "./disk.ts";
+import { appendDeletion } from "./entries.ts";
 import {
-  appendChange,
-  appendDeletion,
-  type Appended,
-  appendPut,
-  putOf,
-} from "./entries.ts";
-import {
-  applyPatch,
   copyHead,
   divideRecord,
   dropPayloads,
-  type EncodedPatch,
   encodePatch,
   isPayload,
-  type NewPart,
-  recordBytesOf,
-  type RecordChange,
-  type WholeRecord,
 } from "./fields.ts";
 import type { WalHealth } from "./health.ts";
 import { nextTurn } from "./log.ts";
 import type { ResolvedWalOptions } from "./options.ts";
 import { openParts, type StoreParts } from "./open_store.ts";
-import { ReadDamage } from "./reader.ts";
-import type { StagedChange, UnwrittenParts } from "./records.ts";
 import type { Takeover } from "./takeover.ts";
 import { openTakeover } from "./takeover_store.ts";
-import type { PartRef, TaskState } from "./task_state.ts";
+import type { TaskState } from "./task_state.ts";
+import { Writer } from "./writer.ts";
 
 /** Deletions that a sweep appends at a time. */
 const SWEEP_SLICE = 500;
@@ -56,6 +35,8 @@ export class LogTaskStore implements TaskStore {
   readonly #abortOpening = new AbortController();
   readonly #opening: Promise<StoreParts>;
   #opened: StoreParts | undefined;
+  /** As soon as it opens. */
+  #writer: Writer | undefined;
   #compactions: CompactionRuns | undefined;
   #takeover: Takeover | undefined;
   readonly #sweeps = new Set<Promise<number>>();
@@ -84,7 +65,7 @@ export class LogTaskStore implements TaskStore {
       const whole = divideRecord(record);
       const taskId = flat(record.taskId);
       const { version } = record;
-      return (parts) => this.#create(parts, taskId, version, whole);
+      return (writer) => writer.create(taskId, version, whole);
     });
   }
 
@@ -92,15 +73,11 @@ export class LogTaskStore implements TaskStore {
     return this.#call("read a task", () => (parts) => {
       const state = this.#readable(parts, taskId, now);
       if (!state) return undefined;
-      return this.#reading(parts, taskId, () => {
+      return parts.reading(taskId, () => {
         const fields = parts.reader.fields(taskId, state);
         const record = copyHead(fields);
         for (const ref of fields.parts) {
-          setOwn<unknown>(
-            record,
-            ref.key,
-            JSON.parse(parts.reader.text(ref)),
-          );
+          setOwn(record, ref.key, parts.reader.value(ref));
         }
         return record as unknown as TaskRecord;
       });
@@ -111,13 +88,13 @@ export class LogTaskStore implements TaskStore {
     return this.#call("read a task", () => (parts) => {
       const state = this.#readable(parts, taskId, now);
       if (!state) return undefined;
-      return this.#reading(parts, taskId, () => {
+      return parts.reading(taskId, () => {
         const fields = parts.reader.fields(taskId, state);
         const head = copyHead(fields);
         dropPayloads(head);
         for (const ref of fields.parts) {
           if (isPayload(ref.key)) continue;
-          setOwn<unknown>(head, ref.key, JSON.parse(parts.reader.text(ref)));
+          setOwn(head, ref.key, parts.reader.value(ref));
         }
         return head as unknown as TaskHead;
       });
@@ -132,12 +109,8 @@ export class LogTaskStore implements TaskStore {
   ): Promise<TaskRecord> {
     return this.#write("update a task", () => {
       const encoded = encodePatch(patch);
-      return (parts) => {
-        const before = this.#writable(parts, taskId, expectedVersion, now);
-        const change = this.#change(parts, taskId, before, encoded);
-        const record = this.#recordAfter(parts, taskId, change);
-        return this.#append(parts, taskId, before, change, record);
-      };
+      return (writer) =>
+        writer.update(taskId, encoded, expectedVersion, this.#time(now));
     });
   }
 
@@ -149,18 +122,14 @@ export class LogTaskStore implements TaskStore {
   ): Promise<number> {
     return this.#write("update a task", () => {
       const encoded = encodePatch(patch);
-      return (parts) => {
-        const before = this.#writable(parts, taskId, expectedVersion, now);
-        const change = this.#change(parts, taskId, before, encoded);
-        const version = before.version + 1;
-        return this.#append(parts, taskId, before, change, version);
-      };
+      return (writer) =>
+        writer.commit(taskId, encoded, expectedVersion, this.#time(now));
     });
   }
 
   sweep(now?: number): Promise<number> {
     return this.#call("sweep", () => (parts) => {
-      const sweep = this.#sweep(parts, now ?? this.#options.now());
+      const sweep = this.#sweep(parts, this.#time(now));
       // close() waits for its later slices too.
       this.#sweeps.add(sweep);
       const ended = () => this.#sweeps.delete(sweep);
@@ -198,14 +167,11 @@ export class LogTaskStore implements TaskStore {
     const options = this.#options;
     const parts = await openParts(options, disk, this.#abortOpening.signal);
     try {
+      const writer = new Writer(parts, options.maxEntryBytes);
+      this.#writer = writer;
       const compactions = new CompactionRuns(options, parts, {
         copy: (taskId) =>
-          copyTask(
-            parts,
-            taskId,
-            (taskId, state, fields, texts) =>
-              this.#stage(parts, { taskId, state, fields, texts }),
-          ),
+          copyTask(parts, taskId, (change) => writer.stage(change)),
       });
       this.#compactions = compactions;
       parts.log.onCommit = () => compactions.startIfDue();
@@ -255,15 +221,14 @@ export class LogTaskStore implements TaskStore {
   /** Runs a method that writes: it is held up where a compaction would not keep step. */
   #write<T>(
     operation: string,
-    take: () => (parts: StoreParts) => Promise<T>,
+    take: () => (writer: Writer) => Promise<T>,
   ): Promise<T> {
     try {
       this.#refuseIfClosed(operation);
       const run = take();
-      const parts = this.#opened;
-      return parts
-        ? whenFree(parts, run)
-        : this.#opening.then((opened) => whenFree(opened, run));
+      return this.#opened
+        ? this.#writer!.whenFree(run)
+        : this.#opening.then(() => this.#writer!.whenFree(run));
     } catch (error) {
       return Promise.reject(error);
     }
@@ -275,13 +240,10 @@ export class LogTaskStore implements TaskStore {
     for (;;) {
       const taskIds = records.takeExpired(now, SWEEP_SLICE);
       for (const taskId of taskIds) {
-        appendDeletion(log, taskId, records.appended(taskId)!);
-        this.#stage(parts, {
-          taskId,
-          state: undefined,
-          fields: undefined,
-          texts: undefined,
-        });
+        const before = records.appended(taskId)!;
+        appendDeletion(log, taskId, before);
+        const gone = { state: undefined, fields: undefined, texts: undefined };
+        this.#writer!.stage({ taskId, before, ...gone });
       }
       // "None" also says that what another sweep deletes is gone for good.
       if (taskIds.length > 0 || records.hasStaged) await parts.settled();
@@ -291,185 +253,15 @@ export class LogTaskStore implements TaskStore {
     }
   }
 
-  #create(
-    parts: StoreParts,
-    taskId: string,
-    version: number,
-    whole: WholeRecord,
-  ): Promise<void> {
-    if (parts.records.appended(taskId)) throw new DuplicateTaskIdError(taskId);
-    this.#refuseIfTooLarge(taskId, whole.recordBytes);
-    const appended = appendPut(parts.log, putOf(taskId, version, whole));
-    return this.#staged(
-      parts,
-      taskId,
-      appended,
-      whole.parts,
-      undefined,
-      undefined,
-    );
-  }
-
   #readable(
     { records, damages }: StoreParts,
     taskId: string,
     now: number | undefined,
   ): TaskState | undefined {
     const state = records.committed(taskId);
-    if (!state || this.#isExpired(state, now)) return undefined;
+    if (!state || this.#time(now) >= state.expiresAt) return undefined;
     if (state.isDamaged) throw damages.errorOf(taskId);
     return state;
-  }
-
-  #writable(
-    { records, damages }: StoreParts,
-    taskId: string,
-    expectedVersion: number,
-    now: number | undefined,
-  ): TaskState {
-    const state = records.appended(taskId);
-    if (!state || this.#isExpired(state, now)) {
-      throw new TaskNotFoundError(taskId);
-    }
-    if (state.isDamaged) throw damages.errorOf(taskId);
-    if (state.version === expectedVersion) return state;
-    throw new ConcurrentUpdateError(taskId, expectedVersion, state.version);
-  }
-
-  #change(
-    parts: StoreParts,
-    taskId: string,
-    before: TaskState,
-    patch: EncodedPatch,
-  ): RecordChange {
-    const fields = this.#reading(
-      parts,
-      taskId,
-      () =>
-        parts.records.staged(taskId)?.fields ??
-          parts.reader.fields(taskId, before),
-    );
-    const change = applyPatch(fields, before.expiresAt, patch);
-    this.#refuseIfTooLarge(
-      taskId,
-      change.recordBytes,
-      () => recordBytesOf(fields),
-    );
-    return change;
-  }
-
-  /** Puts the whole record together as it is after a change. */
-  #recordAfter(
-    parts: StoreParts,
-    taskId: string,
-    change: RecordChange,
-  ): TaskRecord {
-    const record = copyJson<Record<string, unknown>>(change.head);
-    const texts = parts.records.staged(taskId)?.texts;
-    for (const ref of change.kept) {
-      const text = this.#reading(
-        parts,
-        taskId,
-        () => parts.reader.appendedText(ref, texts),
-      );
-      setOwn<unknown>(record, ref.key, JSON.parse(text));
-    }
-    for (const { key, text } of change.parts) {
-      setOwn<unknown>(record, key, JSON.parse(text));
-    }
-    return record as unknown as TaskRecord;
-  }
-
-  /** Appends a change; at the end of a task a whole record, which memory has no more to do with. */
-  #append<T>(
-    parts: StoreParts,
-    taskId: string,
-    before: TaskState,
-    change: RecordChange,
-    outcome: T,
-  ): Promise<T> {
-    const { log, records } = parts;
-    const texts = records.staged(taskId)?.texts;
-    const { born, version } = before;
-    const appended = change.ended && change.kept.length === 0
-      ? appendPut(log, { ...change, taskId, born, version: version + 1 })
-      : appendChange(log, taskId, before, change);
-    return this.#staged(
-      parts,
-      taskId,
-      appended,
-      change.parts,
-      texts,
-      outcome,
-    );
-  }
-
-  #staged<T>(
-    parts: StoreParts,
-    taskId: string,
-    { state, fields }: Appended,
-    newParts: readonly NewPart[],
-    unwritten: UnwrittenParts | undefined,
-    outcome: T,
-  ): Promise<T> {
-    let texts: Map<PartRef, string | PartRef> | undefined;
-    if (newParts.length > 0 || unwritten) {
-      texts = new Map();
-      const added = fields.parts.length - newParts.length;
-      fields.parts.forEach((ref, index) => {
-        const text = index < added
-          ? unwritten?.get(ref)
-          : newParts[index - added].text;
-        if (text !== undefined) texts!.set(ref, text);
-      });
-    }
-    const change: StagedChange = { taskId, state, fields, texts };
-    parts.records.stage(change);
-    return new Promise((resolve, reject) => {
-      parts.log.settle((error) => {
-        if (error) {
-          // All that is staged fails together, so all of it goes.
-          parts.records.rollBack();
-          reject(error);
-          return;
-        }
-        parts.records.commit(change);
-        // It may have come through while the version before it was found damaged.
-        if (!state.isDamaged) parts.damages.release(taskId);
-        // Most are changed before they are read; then their text is at hand.
-        if (state.ended && !state.overlay) {
-          parts.reader.keepFields(state, fields);
-        }
-        texts?.forEach((text, ref) => {
-          if (typeof text === "string") parts.reader.keepText(ref, text);
-        });
-        resolve(outcome);
-      });
-    });
-  }
-
-  /** Takes in what makes no caller wait. */
-  #stage({ records, log, damages }: StoreParts, change: StagedChange): void {
-    records.stage(change);
-    log.settle((error) => {
-      if (error) return records.rollBack();
-      records.commit(change);
-      if (!change.state?.isDamaged) damages.release(change.taskId);
-    });
-  }
-
-  /** Runs what reads the disk: a task whose bytes fail their check is damaged from then on. */
-  #reading<T>(parts: StoreParts, taskId: string, read: () => T): T {
-    try {
-      return read();
-    } catch (cause) {
-      if (cause instanceof ReadDamage) {
-        const error = parts.lose(taskId, cause);
-        parts.damages.tell();
-        throw error;
-      }
-      throw new StoreFailedError("read a task", { cause });
-    }
   }
 
   #tell(damage: Damage): void {
@@ -480,32 +272,13 @@ export class LogTaskStore implements TaskStore {
     }
   }
 
-  #isExpired(state: TaskState, now: number = this.#options.now()): boolean {
-    return now >= state.expiresAt;
-  }
-
-  #refuseIfTooLarge(
-    taskId: string,
-    bytes: number,
-    bytesBefore?: () => number,
-  ): void {
-    const { maxEntryBytes } = this.#options;
-    if (!isTooLarge(bytes, maxEntryBytes, bytesBefore)) return;
-    throw new TaskEntryTooLargeError(taskId, bytes, maxEntryBytes);
+  #time(now: number | undefined): number {
+    return now ?? this.#options.now();
   }
 
   #refuseIfClosed(operation: string): void {
     if (this.#closing) throw new StoreClosedError(operation);
   }
-}
-
-/** Runs a write when no compaction holds writes up. */
-function whenFree<T>(
-  parts: StoreParts,
-  run: (parts: StoreParts) => Promise<T>,
-): Promise<T> {
-  const { held } = parts.log;
-  return held ? held.then(() => run(parts)) : run(parts);
 }
 
 /** A string that was put together of others keeps them all: a key should be one piece. */

@@ -84,7 +84,7 @@ class StoreTarget implements TakeoverTarget {
       const { small, parts } = reader.fields(taskId, state);
       const record = JSON.parse(small);
       for (const ref of parts) {
-        setOwn<unknown>(record, ref.key, JSON.parse(reader.text(ref)));
+        setOwn<unknown>(record, ref.key, reader.value(ref));
       }
       return record;
     } catch (cause) {
@@ -114,7 +114,8 @@ class StoreTarget implements TakeoverTarget {
     const { records, log, damages } = this.#parts;
     const { taskId, doubt } = change;
     const damage = doubt && damages.add(new Damage(doubt));
-    const staged = { taskId, ...this.#append(change, before, damage) };
+    const appended = this.#append(change, before, damage);
+    const staged = { taskId, before, ...appended };
     records.stage(staged);
     log.settle((error) => {
       if (error) return records.rollBack();
@@ -128,7 +129,7 @@ class StoreTarget implements TakeoverTarget {
     { taskId, record }: ForeignChange,
     before: TaskState | undefined,
     damage: Damage | undefined,
-  ): Omit<StagedChange, "taskId"> {
+  ): Omit<StagedChange, "taskId" | "before"> {
     const { log } = this.#parts;
     if (!record) {
       if (before) appendDeletion(log, taskId, before);

@@ -136,6 +136,64 @@ describe("WalTaskStore, flushes", () => {
       }));
   }
 
+  it("a lone caller's entry is written in its call, and one of many waits for the others", () =>
+    withFaults({}, async (store, disk) => {
+      let created = 0;
+      // One of some milliseconds waits for a turn all the same.
+      for (let inCall = 0; inCall < 20;) {
+        const { write } = disk.calls;
+        const creation = store.create(aRecord(`${created++}`));
+        if (disk.calls.write > write) inCall++;
+        // The opening has written one too.
+        if (inCall > 0) assert.ok(created >= 8, `${created}`);
+        await creation;
+        assert.equal(disk.calls.write - write, 1);
+      }
+      let { write } = disk.calls;
+      const many = (name: string) =>
+        Promise.all(
+          Array.from({ length: 64 }, (_, i) => store.create(aRecord(name + i))),
+        );
+      await many("a");
+      for (let i = 0; disk.calls.write - write > 1; i++) {
+        ({ write } = disk.calls);
+        await new Promise((resolve) => setTimeout(resolve, 5));
+        await many(`b${i} `);
+      }
+      write = disk.calls.write;
+      await many("c");
+      assert.equal(disk.calls.write - write, 1);
+      const creation = store.create(aRecord("one"));
+      assert.equal(disk.calls.write - write, 1);
+      await creation;
+    }));
+
+  it("a lone caller whose write fails is refused, and nothing stands on it", () =>
+    withFaults({}, async (store, disk, log) => {
+      await store.create(aRecord("a", { version: 5 }));
+      const cause = systemError("ENOSPC");
+      for (let [version, inCall] = [5, 0]; inCall < 5; version++) {
+        await store.update("a", { statusMessage: "m" }, version);
+        const { write } = disk.calls;
+        const before = readFileSync(log);
+        disk.faults.write = ({ partly }) => {
+          partly(40);
+          throw cause;
+        };
+        const lost = store.commit("a", { statusMessage: "lost" }, version + 1);
+        if (disk.calls.write > write) inCall++;
+        assert.equal(await causeOf(lost), cause);
+        assert.equal(await causeOf(store.create(aRecord("b"))), cause);
+        delete disk.faults.write;
+        assert.deepEqual(readFileSync(log), before);
+        assert.equal((await store.get("a"))!.version, version + 1);
+        assert.equal(await store.get("b"), undefined);
+      }
+    }, async (reopened) => {
+      assert.equal((await reopened.get("a"))!.statusMessage, "m");
+      assert.equal(await reopened.get("b"), undefined);
+    }));
+
   it("a lone caller is flushed without the pool, once flushes are short", () =>
     withFaults({ fsync: true }, async (store, disk) => {
       disk.skipsFlushes = true;
@@ -148,6 +206,49 @@ describe("WalTaskStore, flushes", () => {
         assert.equal(flushes, 1, `${version}`);
       }
       assert.ok(disk.calls.syncNow >= 20);
+    }));
+
+  it("many callers are flushed without the pool, once flushes are very short, unless it is much", () =>
+    withFaults({ fsync: true }, async (store, disk) => {
+      disk.skipsFlushes = true;
+      const many = async (name: string, size: number) => {
+        const { sync, syncNow } = disk.calls;
+        const statusMessage = "m".repeat(size);
+        await Promise.all(
+          Array.from(
+            { length: 64 },
+            (_, i) => store.create(aRecord(name + i, { statusMessage })),
+          ),
+        );
+        return [disk.calls.sync - sync, disk.calls.syncNow - syncNow];
+      };
+      assert.deepEqual(await many("a", 10), [1, 0]);
+      for (let i = 0; i < 9; i++) await store.create(aRecord(`${i}`));
+      assert.deepEqual(await many("b", 10), [0, 1]);
+      assert.deepEqual(await many("c", 3_000), [1, 0]);
+    }));
+
+  it("many callers whose flush at once fails are refused together", () =>
+    withFaults({ fsync: true }, async (store, disk) => {
+      disk.skipsFlushes = true;
+      for (let i = 0; i < 9; i++) await store.create(aRecord(`${i}`));
+      const cause = systemError("EIO");
+      const { sync } = disk.calls;
+      disk.faults.syncNow = () => {
+        throw cause;
+      };
+      assert.deepEqual(
+        await Promise.all([
+          causeOf(store.create(aRecord("a"))),
+          causeOf(store.commit("0", { statusMessage: "lost" }, 1)),
+        ]),
+        [cause, cause],
+      );
+      assert.equal(disk.calls.sync, sync);
+      assert.equal(await store.get("a"), undefined);
+      assert.equal((await store.get("0"))!.version, 1);
+      const health = await store.health();
+      assert.deepEqual([health.writable, health.reason], [false, cause]);
     }));
 
   it("a lone caller whose flush fails is refused, and so is all that comes", () =>

@@ -203,7 +203,7 @@ async function read(bytes: Buffer): Promise<{
     if (state.isDamaged) return [taskId, "damaged"];
     const { small, parts } = reader.fields(taskId, state);
     const record = JSON.parse(small);
-    for (const part of parts) record[part.key] = JSON.parse(reader.text(part));
+    for (const part of parts) record[part.key] = reader.value(part);
     return [taskId, record];
   }));
   return { damages, outcomes };

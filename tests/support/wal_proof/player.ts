@@ -203,13 +203,14 @@ export class Player {
         return this.#change(
           expired.map((taskId) => [taskId, ABSENT]),
           "sweep",
-          store.sweep(EXPIRED_MS).then((count) => {
-            // What should have let a task expire may have failed, or a sweep before.
-            if (count === expired.length || failed.size > 0) return;
-            this.violations.push(
-              `sweep() counts ${count}, expired are ${expired}`,
-            );
-          }),
+          () =>
+            store.sweep(EXPIRED_MS).then((count) => {
+              // What should have let a task expire may have failed, or a sweep before.
+              if (count === expired.length || failed.size > 0) return;
+              this.violations.push(
+                `sweep() counts ${count}, expired are ${expired}`,
+              );
+            }),
           failed,
         );
       }
@@ -229,7 +230,7 @@ export class Player {
         return this.#change(
           [[step.id, textOf(record)]],
           "create",
-          store.create(record),
+          () => store.create(record),
           failed,
         );
       }
@@ -240,18 +241,20 @@ export class Player {
         const patch = patchOf(step.id, serial, step.change, step.size);
         const after = textOf(applyTaskPatch(before, patch));
         const { version } = before;
-        const done = step.do === "commit" && store.commit
-          ? store.commit(step.id, patch, version, now).then((made) => {
-            if (made === version + 1) return;
-            this.violations.push(`commit() gives ${made} after ${version}`);
-          })
-          : store.update(step.id, patch, version, now).then((record) => {
-            if (textOf(record) === after) return;
-            this.violations.push(
-              `update() gives ${brief(textOf(record))}, not ${brief(after)}`,
-            );
-          });
-        return this.#change([[step.id, after]], step.do, done, failed);
+        const commit = async () => {
+          const made = await store.commit!(step.id, patch, version, now);
+          if (made === version + 1) return;
+          this.violations.push(`commit() gives ${made} after ${version}`);
+        };
+        const update = async () => {
+          const record = await store.update(step.id, patch, version, now);
+          if (textOf(record) === after) return;
+          this.violations.push(
+            `update() gives ${brief(textOf(record))}, not ${brief(after)}`,
+          );
+        };
+        const change = step.do === "commit" && store.commit ? commit : update;
+        return this.#change([[step.id, after]], step.do, change, failed);
       }
     }
   }
@@ -259,16 +262,17 @@ export class Player {
   async #change(
     states: readonly (readonly [taskId: string, state: string])[],
     name: string,
-    done: Promise<void>,
+    change: () => Promise<void>,
     failed: Set<string>,
   ): Promise<void> {
+    // A write may be on the disk before the call returns.
     const acknowledge = states.map(([taskId, state]) => {
       this.#appended.set(taskId, state);
       this.#underWay.set(taskId, (this.#underWay.get(taskId) ?? 0) + 1);
       return this.model.ask(taskId, state);
     });
     try {
-      await done;
+      await change();
     } catch (error) {
       const doubtful = states.some(([taskId]) =>
         failed.has(taskId) || this.#unsure.has(taskId)

@@ -166,11 +166,16 @@ export function createHandle(
       return { patch: take(), result: nothing };
     });
 
-  const progress = async (statusMessage: string, patch: ProgressPatch = {}) => {
-    const change = parseProgress(statusMessage, patch, limits);
-    await (reports
-      ? reports.report(taskId, change, write)
-      : write(() => change));
+  // Whoever queues a write looks after its promise, so it may be left un-awaited.
+  const progress = (statusMessage: string, patch: ProgressPatch = {}) => {
+    try {
+      const change = parseProgress(statusMessage, patch, limits);
+      return reports
+        ? reports.report(taskId, change, write)
+        : write(() => change);
+    } catch (error) {
+      return quiet(Promise.reject(error));
+    }
   };
 
   const requestInput = async <Requests extends InputRequests>(
@@ -247,7 +252,7 @@ export function createHandle(
     get signal() {
       return held.signal;
     },
-    progress: (...args) => quiet(progress(...args)),
+    progress,
     requestInput: (requests) => quiet(requestInput(requests)),
     resumeInput,
     complete,

@@ -215,6 +215,7 @@ export class TaskLifecycle {
       uncount?.();
       throw storeError("create a task", error);
     }
+    this.#live.created(record);
     return toCreateTaskResult(record);
   }
 

@@ -28,6 +28,21 @@ export const READ: Sight = { committed: false, visible: false, whole: true };
 /** A head that was read. */
 export const READ_HEAD: Sight = { ...READ, whole: false };
 
+const WRITES: readonly Sight[] = [false, true].flatMap((visible) =>
+  [false, true].map((whole) => ({ committed: true, visible, whole }))
+);
+
+/**
+ * How this process sees what it has just written.
+ *
+ * @param visible Whether a client sees the change.
+ * @param whole Whether all of the record is there.
+ * @returns The sight.
+ */
+export function sightOfWrite(visible: boolean, whole: boolean): Sight {
+  return WRITES[(visible ? 2 : 0) + (whole ? 1 : 0)];
+}
+
 /** Most tasks have nobody who waits or listens: it is for all of them. */
 const NOBODY: readonly never[] = [];
 

@@ -1,10 +1,11 @@
 /** Every task that this process holds something of, and how it learns what others wrote. */
 
 import { LimitExceededError } from "../errors.ts";
-import { expiresAt } from "../model/expiry.ts";
 import { copyJson } from "../model/json.ts";
 import type { TaskHead, TaskRecord } from "../model/record.ts";
 import type { TaskQueues } from "../store/task_queues.ts";
+import { CreatedTasks } from "./created_tasks.ts";
+import { Deadlines } from "./deadlines.ts";
 import type { Emit } from "./events.ts";
 import {
   createSubscription,
@@ -17,17 +18,8 @@ import { StoreWatches } from "./store_watches.ts";
 import { startLoop, startTimer, type Timer } from "./timers.ts";
 import { createWaiter, type Waiter } from "./waiters.ts";
 
-/**
- * A deadline looks at the clock at least this often, so that a clock that was
- * set is noticed.
- */
-const DEADLINE_CHECK_MS = 60_000;
-
 /** So many looks at a store that answers at once, and whatever else waits has its turn. */
 const LOOKS_AT_ONCE = 64;
-
-/** The pause before a store is asked again that could not be read at a deadline. */
-const RETRY_MS = 1_000;
 
 /** How records are read; `undefined` if the task does not exist. */
 export interface RecordReader {
@@ -47,13 +39,6 @@ interface Reading {
   readonly sight: Sight;
 }
 
-/** When a live task ends, and the timer that looks. */
-interface Deadline {
-  /** What it follows from: the creation of a task never changes. */
-  readonly ttlMs: number;
-  readonly timer: Timer;
-}
-
 /** The table of live tasks. */
 export class LiveTasks {
   readonly #options: ResolvedOptions;
@@ -62,7 +47,8 @@ export class LiveTasks {
   readonly #emit: Emit;
   readonly #watches: StoreWatches;
   readonly #tasks: Map<string, LiveTask> = new Map();
-  readonly #deadlines: Map<LiveTask, Deadline> = new Map();
+  readonly #deadlines: Deadlines;
+  readonly #created: CreatedTasks = new CreatedTasks();
   #waiters = 0;
   #reservedWaiters = 0;
   #listeners = 0;
@@ -85,12 +71,31 @@ export class LiveTasks {
     this.#queues = queues;
     this.#reader = reader;
     this.#emit = emit;
+    this.#deadlines = new Deadlines(
+      options.now,
+      {
+        has: (live) => this.#tasks.get(live.taskId) === live,
+        look: (taskId) => this.look(taskId),
+      },
+      emit,
+    );
     this.#watches = new StoreWatches(
       options.store,
       queues,
       (taskId) => this.look(taskId),
       emit,
     );
+  }
+
+  /**
+   * Says that this process has created a task. Where it alone writes to the
+   * store, the task needs no look when its work begins.
+   *
+   * @param record The record. It never changes.
+   */
+  created(record: TaskRecord): void {
+    const { traits } = this.#options.store;
+    if (traits?.writers === "exclusive") this.#created.add(record);
   }
 
   /**
@@ -239,12 +244,12 @@ export class LiveTasks {
    */
   see(record: TaskRecord, sight: Sight = READ): void {
     const live = this.#tasks.get(record.taskId);
-    if (!live) return;
+    if (!live) return this.#created.forget(record.taskId);
     const stale = record.version < live.version;
     const ended = this.#settle(live, () => live.see(record, sight));
     if (ended) this.#leave(live);
     else if (!stale && this.#tasks.get(record.taskId) === live) {
-      this.#watchDeadline(live, record);
+      this.#deadlines.watch(live, record);
     }
   }
 
@@ -276,7 +281,7 @@ export class LiveTasks {
    */
   gone(taskId: string): void {
     const live = this.#tasks.get(taskId);
-    if (!live) return;
+    if (!live) return this.#created.forget(taskId);
     this.#settle(live, () => live.end());
     this.#leave(live);
   }
@@ -366,7 +371,12 @@ export class LiveTasks {
     this.#tasks.set(taskId, live);
     this.#observeWhileNeeded();
     this.#watches.start(taskId);
-    void this.#firstLook(live);
+    const created = this.#created.get(taskId);
+    if (created) {
+      this.#created.forget(taskId);
+      live.see(created, READ);
+      this.#deadlines.watch(live, created);
+    } else void this.#firstLook(live);
     return live;
   }
 
@@ -383,7 +393,7 @@ export class LiveTasks {
 
   #leave(live: LiveTask): void {
     if (this.#tasks.get(live.taskId) !== live) return;
-    this.#stopDeadline(live);
+    this.#deadlines.stop(live);
     this.#tasks.delete(live.taskId);
     this.#watches.stop(live.taskId);
     this.#observeWhileNeeded();
@@ -420,46 +430,6 @@ export class LiveTasks {
         }
       }, observeIntervalMs);
     }
-  }
-
-  #watchDeadline(live: LiveTask, record: TaskRecord): void {
-    const { ttlMs } = record;
-    const deadline = this.#deadlines.get(live);
-    if (deadline && deadline.ttlMs === ttlMs) return;
-    this.#stopDeadline(live);
-    if (ttlMs === null) return;
-    const at = expiresAt(record);
-    const wait = (ms: number) => {
-      this.#deadlines.set(live, { ttlMs, timer: startTimer(check, ms) });
-    };
-    const check = () => {
-      const leftMs = at - this.#now(live.taskId);
-      if (leftMs > 0) wait(Math.min(leftMs, DEADLINE_CHECK_MS));
-      else void over();
-    };
-    const over = async () => {
-      this.#deadlines.delete(live);
-      if (await this.look(live.taskId)) return;
-      const isWatched = this.#tasks.get(live.taskId) !== live ||
-        this.#deadlines.has(live);
-      if (!isWatched) wait(RETRY_MS);
-    };
-    check();
-  }
-
-  /** The time; a clock that is broken just now has to be asked again, not to bring the process down. */
-  #now(taskId: string): number {
-    try {
-      return this.#options.now();
-    } catch (error) {
-      this.#emit({ type: "error", operation: "read the clock", taskId, error });
-      return -Infinity;
-    }
-  }
-
-  #stopDeadline(live: LiveTask): void {
-    this.#deadlines.get(live)?.timer.stop();
-    this.#deadlines.delete(live);
   }
 }
 

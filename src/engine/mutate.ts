@@ -11,7 +11,7 @@ import { isExpired } from "../model/expiry.ts";
 import { fitsJson, jsonBytes } from "../model/json.ts";
 import type { TaskHead, TaskPatch, TaskRecord } from "../model/record.ts";
 import type { TaskQueues } from "../store/task_queues.ts";
-import { READ, READ_HEAD, type Sight } from "./live_task.ts";
+import { READ, READ_HEAD, sightOfWrite } from "./live_task.ts";
 import type { LiveTasks } from "./live_tasks.ts";
 import type { ResolvedOptions } from "./options.ts";
 import type { ProgressReports } from "./progress_reports.ts";
@@ -43,6 +43,17 @@ const MAX_PAUSE_MS = 100;
 
 /** The fields whose size the worker decides at the end; input is measured where it is made. */
 const PAYLOADS = ["result", "error"] as const;
+
+/** One try of a change. */
+interface Attempt<T> {
+  readonly operation: string;
+  readonly taskId: string;
+  readonly decide: Decide<T>;
+  /** Whether it is by the whole record in any case. */
+  readonly whole: boolean;
+  /** Counts the tries, from 1. */
+  readonly number: number;
+}
 
 /** Reads and writes tasks. */
 export class TaskWriter {
@@ -153,32 +164,24 @@ export class TaskWriter {
     whole: boolean,
   ): Promise<T> {
     this.#reports?.seal(taskId);
-    return this.#queues.run(taskId, async () => {
-      for (let attempt = 1;; attempt++) {
-        this.#refuseIfClosed(operation);
-        try {
-          const known = attempt === 1 && !whole
-            ? this.#known(taskId)
-            : undefined;
-          return await this.#attempt(operation, taskId, decide, whole, known);
-        } catch (error) {
-          if (!isConcurrentUpdateError(error) || attempt === MAX_ATTEMPTS) {
-            throw error;
-          }
-          if (attempt === 1 && !whole) continue;
-        }
-        await pause(Math.random() * Math.min(2 ** attempt, MAX_PAUSE_MS));
-      }
-    });
+    return this.#queues.run(
+      taskId,
+      () =>
+        this.#attempt(
+          { operation, taskId, decide, whole, number: 1 },
+          whole,
+          whole ? undefined : this.#known(taskId),
+        ),
+    );
   }
 
   async #attempt<T>(
-    operation: string,
-    taskId: string,
-    decide: Decide<T>,
+    attempt: Attempt<T>,
     whole: boolean,
     known?: TaskHead,
   ): Promise<T> {
+    const { operation, taskId, decide } = attempt;
+    this.#refuseIfClosed(operation);
     // No decision is made inside the call that asks for it.
     if (known) await undefined;
     const { store, now, times } = this.#options;
@@ -191,13 +194,13 @@ export class TaskWriter {
     }
     const sight = byHead ? READ_HEAD : READ;
     if (this.#live.lacks(before, sight)) {
-      return await this.#attempt(operation, taskId, decide, true);
+      return await this.#attempt(attempt, true);
     }
     if (!known) this.#live.see(before, sight);
     const change = decide(before);
     if (!change.patch) {
       // Nothing asks the store whether it is still so.
-      if (known) return await this.#attempt(operation, taskId, decide, whole);
+      if (known) return await this.#attempt(attempt, whole);
       return change.result();
     }
     const at = now();
@@ -209,22 +212,21 @@ export class TaskWriter {
     // As far as it is known without the store: what is undefined is absent.
     let after: TaskRecord = { ...before, ...patch, version: version + 1 };
     if (!change.anySize) this.#checkSize(after, patch);
-    let seen: Sight = {
-      committed: true,
-      visible: !change.silent,
-      whole: sight.whole,
-    };
+    let seen = sightOfWrite(!change.silent, sight.whole);
     // Listeners hear of each version that is written here, so it is not read back.
     if (store.commit && this.#live.lacks(after, seen)) {
-      return await this.#attempt(operation, taskId, decide, true);
+      return await this.#attempt(attempt, true);
     }
     try {
       if (store.commit) await store.commit(taskId, patch, version, at);
       else {
         after = await store.update(taskId, patch, version, at);
-        seen = { ...seen, whole: true };
+        seen = sightOfWrite(!change.silent, true);
       }
     } catch (error) {
+      if (isConcurrentUpdateError(error) && attempt.number < MAX_ATTEMPTS) {
+        return await this.#again(attempt);
+      }
       if (isTaskNotFoundError(error)) this.#live.gone(taskId);
       throw storeError(operation, error);
     }
@@ -234,6 +236,16 @@ export class TaskWriter {
       await this.#live.readAndSee(after, seen);
     } else this.#live.see(after, seen);
     return result;
+  }
+
+  /** Tries once more, after somebody else was faster. */
+  async #again<T>(attempt: Attempt<T>): Promise<T> {
+    const { number, whole } = attempt;
+    // After the first it may only be that what was seen last is old.
+    if (number > 1 || whole) {
+      await pause(Math.random() * Math.min(2 ** number, MAX_PAUSE_MS));
+    }
+    return await this.#attempt({ ...attempt, number: number + 1 }, whole);
   }
 
   /** What may stand for a read: the store refuses it if it is old, or expired. */

@@ -227,6 +227,73 @@ describe("a write of a task that was seen before", () => {
   });
 });
 
+describe("a task that was just created, over a store for one process", () => {
+  const inOwnWorld = (
+    body: (world: World & { store: ShortStore }) => Promise<void>,
+  ) => {
+    const store = new ShortStore({ writers: "exclusive" });
+    return inWorld(
+      { store, now: Date.now },
+      (world) => body({ ...world, store }),
+    );
+  };
+
+  it("begins to be worked on without a look at it", () =>
+    inOwnWorld(async ({ tasks, store }) => {
+      const { taskId } = await tasks.createTask();
+      const told = listen({ tasks }, taskId);
+      const task = tasks.handle(taskId);
+      await task.progress("on");
+      assert.equal((await tasks.getTask(taskId)).statusMessage, "on");
+      await task.complete({ content: [] });
+      await settled();
+      assert.deepEqual([store.heads, store.wholes, store.commits], [0, 1, 2]);
+      assert.deepEqual(told.map(({ status }) => status), [
+        "working",
+        "completed",
+      ]);
+    }));
+
+  it("ends at the end of its TTL", () =>
+    inOwnWorld(async ({ tasks }) => {
+      const { taskId } = await tasks.createTask({ ttlMs: 20 });
+      const { signal } = tasks.handle(taskId);
+      const reason = await aborted(signal) as { code: string };
+      assert.equal(reason.code, "ERR_TASK_NOT_FOUND");
+    }));
+
+  it("is looked at where this process has changed it since", () =>
+    inOwnWorld(async ({ tasks, store }) => {
+      const { taskId } = await tasks.createTask();
+      await tasks.cancelTask(taskId);
+      const { heads } = store;
+      const { signal } = tasks.handle(taskId);
+      const reason = await aborted(signal) as { code: string };
+      assert.equal(reason.code, "ERR_TASK_CANCELLED");
+      assert.equal(store.heads, heads + 1);
+    }));
+
+  it("is looked at where many were created since", () =>
+    inOwnWorld(async ({ tasks, store }) => {
+      const { taskId } = await tasks.createTask();
+      for (let i = 0; i < 256; i++) await tasks.createTask();
+      tasks.handle(taskId);
+      await settled();
+      assert.equal(store.heads, 1);
+    }));
+
+  it("is looked at where others may have changed it", () =>
+    inShortWorld(async (world) => {
+      const { tasks } = world;
+      const other = another(world);
+      const { taskId } = await tasks.createTask();
+      await other.cancelTask(taskId);
+      const reason = await aborted(tasks.handle(taskId).signal);
+      assert.equal((reason as { code: string }).code, "ERR_TASK_CANCELLED");
+      await other.close();
+    }));
+});
+
 describe("a listener over a store with head() and commit()", () => {
   it("hears of each commit as getTask() shows it, open requests and result included", () =>
     inShortWorld(async (world) => {

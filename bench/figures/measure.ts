@@ -3,10 +3,10 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
-import { fileURLToPath } from "node:url";
 import { withFolder } from "../limits.ts";
 import { type Spread, spread } from "../rounds.ts";
 import type { FigureId } from "../targets.ts";
+import { programIn } from "./plain_js.ts";
 
 /** A figure that was measured, or what stands beside it. */
 export interface MeasuredFigure {
@@ -30,8 +30,10 @@ function command(): readonly string[] {
     : ["--expose-gc"];
 }
 
-function child(...args: readonly string[]): Record<string, number> {
-  const program = fileURLToPath(new URL("./child.ts", import.meta.url));
+function runChild(
+  program: string,
+  args: readonly string[],
+): Record<string, number> {
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
     [
@@ -67,7 +69,9 @@ export async function measureFigures(
   const systems = SYSTEMS.filter(([word]) =>
     word === "wal" || process.env.REFERENCE
   );
-  await withFolder((parent) => {
+  await withFolder(async (parent) => {
+    const program = programIn("bench/figures/child.ts", join(parent, "js"));
+    const child = (...args: readonly string[]) => runChild(program, args);
     for (const [word] of systems) {
       for (const size of ["1k", "10k"]) {
         tell(`${tasks} tasks of ${size} in ${word}`);
@@ -89,19 +93,19 @@ export async function measureFigures(
         }
       }
     }
-  });
-  for (let round = 1; round <= rounds; round++) {
-    for (const [word, name] of [["memory", "MemoryTaskStore"], ...systems]) {
-      tell(`round ${round} of ${rounds}: changing tasks in ${word}`);
-      const { stallMs, writtenPerChanged } = await withFolder((dir) =>
-        child("change", dir, `${tasks}`, word)
-      );
-      add("stall", name, stallMs);
-      if (word !== "memory" && Number.isFinite(writtenPerChanged)) {
-        add("written", name, writtenPerChanged);
+    for (let round = 1; round <= rounds; round++) {
+      for (const [word, name] of [["memory", "MemoryTaskStore"], ...systems]) {
+        tell(`round ${round} of ${rounds}: changing tasks in ${word}`);
+        const { stallMs, writtenPerChanged } = await withFolder((dir) =>
+          child("change", dir, `${tasks}`, word)
+        );
+        add("stall", name, stallMs);
+        if (word !== "memory" && Number.isFinite(writtenPerChanged)) {
+          add("written", name, writtenPerChanged);
+        }
       }
     }
-  }
+  });
   return [...values].map(([key, all]) => {
     const [id, name] = key.split("\n");
     return { id: id as FigureId, name, value: spread(all) };

@@ -3,9 +3,8 @@
 import { Buffer } from "node:buffer";
 import { basename, join } from "node:path";
 import { StoreDamagedError } from "../errors.ts";
-import { type Disk, type DiskFile, isMissing } from "./disk.ts";
+import { type Disk, type DiskFile, isMissing, writeAll } from "./disk.ts";
 import type { Segment } from "./segment.ts";
-import { writeAll } from "./log.ts";
 
 /** The folder that the copies are in. */
 export const DAMAGED_DIR = "damaged";

@@ -119,6 +119,28 @@ export const realDisk: Disk = {
 };
 
 /**
+ * Writes all bytes, however many the disk takes at a time.
+ *
+ * @param file The file.
+ * @param bytes The bytes.
+ * @param position Where they go.
+ */
+export function writeAll(
+  file: DiskFile,
+  bytes: Uint8Array,
+  position: number,
+): void {
+  for (let done = 0; done < bytes.length;) {
+    const written = file.write(
+      done === 0 ? bytes : bytes.subarray(done),
+      position + done,
+    );
+    if (written === 0) throw new Error("the disk took no bytes");
+    done += written;
+  }
+}
+
+/**
  * Tells whether an error of a disk says that there is no such file.
  *
  * @param error The error.

@@ -3,12 +3,13 @@
  * nothing of what the entries say.
  */
 
-import { Buffer } from "node:buffer";
 import { nextTick } from "node:process";
 import { setImmediate } from "node:timers";
 import { showPath, StoreClosedError, StoreFailedError } from "../errors.ts";
-import type { Disk, DiskFile } from "./disk.ts";
+import { BatchEncoder } from "./batch_encoder.ts";
+import { type Disk, writeAll } from "./disk.ts";
 import { FlushTimes } from "./flush_times.ts";
+import { copyNameless } from "./nameless.ts";
 import { headerLine, Segment, type SegmentFiles } from "./segment.ts";
 
 /** Bytes after which one write ends and the next begins. */
@@ -123,8 +124,7 @@ export class Log {
   onCommit: () => void = () => {};
   #held: PromiseWithResolvers<void> | undefined;
   #isClosed = false;
-  #scratch: Buffer = Buffer.allocUnsafe(64 * 1024);
-  readonly #encoder = new TextEncoder();
+  readonly #encoder = new BatchEncoder();
 
   /**
    * @param options Where the log is.
@@ -460,44 +460,9 @@ export class Log {
   #write(batch: Batch): void {
     if (batch.bytes === 0) return;
     this.#refuseIfUnsure();
-    const bytes = this.#encode(batch);
+    const bytes = this.#encoder.encode(batch.pieces, batch.bytes);
     if (!batch.isFirst && this.#cutAt !== undefined) this.#cut();
     writeAll(batch.segment.file!, bytes, batch.offset);
-  }
-
-  #encode({ pieces, bytes }: Batch): Uint8Array {
-    let buffer = this.#scratch;
-    if (buffer.length < bytes) {
-      buffer = Buffer.allocUnsafe(bytes + (bytes >> 1));
-      if (bytes <= 2 * WRITE_BYTES) this.#scratch = buffer;
-    }
-    const encoded = this.#encodeInto(buffer, pieces);
-    if (encoded.length === bytes) return encoded;
-    throw new Error(`${encoded.length} bytes to write, ${bytes} expected`);
-  }
-
-  #encodeInto(
-    buffer: Buffer,
-    pieces: readonly (string | Uint8Array)[],
-  ): Uint8Array {
-    let at = 0;
-    let text = "";
-    const encode = () => {
-      const into = at === 0 ? buffer : buffer.subarray(at);
-      at += this.#encoder.encodeInto(text, into).written;
-      text = "";
-    };
-    for (const piece of pieces) {
-      if (typeof piece === "string") {
-        text += piece;
-        continue;
-      }
-      if (text) encode();
-      buffer.set(piece, at);
-      at += piece.length;
-    }
-    if (text) encode();
-    return buffer.subarray(0, at);
   }
 
   #flushNow(): void {
@@ -621,22 +586,10 @@ export class Log {
     }
   }
 
-  /** Writes a file that was deleted anew, from its handle. */
   async #giveName(active: Segment): Promise<void> {
     const { disk, dir, fsync } = this.#options;
-    const file = active.file!;
-    const copy = disk.open(active.path);
+    const copy = await copyNameless(active, disk);
     try {
-      const buffer = Buffer.allocUnsafe(1024 * 1024);
-      for (let at = 0; at < active.size;) {
-        const length = Math.min(buffer.length, active.size - at);
-        const read = await file.read(buffer.subarray(0, length), at);
-        if (read === 0) throw new Error(`${active.path} was deleted, and cut`);
-        writeAll(copy, buffer.subarray(0, read), at);
-        at += read;
-      }
-      // What somebody has put under the name may be longer.
-      copy.truncate(active.size);
       if (fsync) {
         await copy.sync();
         await disk.syncDir(dir);
@@ -645,30 +598,9 @@ export class Log {
       copy.close();
       throw error;
     }
+    const { file } = active;
     active.file = copy;
-    file.close();
-  }
-}
-
-/**
- * Writes all bytes, however many the disk takes at a time.
- *
- * @param file The file.
- * @param bytes The bytes.
- * @param position Where they go.
- */
-export function writeAll(
-  file: DiskFile,
-  bytes: Uint8Array,
-  position: number,
-): void {
-  for (let done = 0; done < bytes.length;) {
-    const written = file.write(
-      done === 0 ? bytes : bytes.subarray(done),
-      position + done,
-    );
-    if (written === 0) throw new Error("the disk took no bytes");
-    done += written;
+    file!.close();
   }
 }
 

@@ -1,8 +1,7 @@
 /** Makes a flush cover what the system may show and not have on the disk. */
 
 import { Buffer } from "node:buffer";
-import type { DiskFile } from "./disk.ts";
-import { writeAll } from "./log.ts";
+import { type DiskFile, writeAll } from "./disk.ts";
 
 /** How much is written at a time. */
 const CHUNK_BYTES = 1024 * 1024;

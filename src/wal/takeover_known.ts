@@ -13,8 +13,7 @@ import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import type { TaskRecord } from "../model/record.ts";
-import type { Disk, DiskFile } from "./disk.ts";
-import { writeAll } from "./log.ts";
+import { type Disk, type DiskFile, writeAll } from "./disk.ts";
 import { rewrite } from "./rewrite.ts";
 import { readLines } from "./takeover_lines.ts";
 

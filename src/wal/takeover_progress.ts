@@ -7,8 +7,7 @@
 import { Buffer } from "node:buffer";
 import { join } from "node:path";
 import { StoreDamagedError } from "../errors.ts";
-import type { Disk } from "./disk.ts";
-import { writeAll } from "./log.ts";
+import { type Disk, writeAll } from "./disk.ts";
 import { retried } from "./retry.ts";
 
 /** The file. */

@@ -135,7 +135,7 @@ export class Writer {
     patch: EncodedPatch,
   ): RecordChange {
     const { records, reader } = this.#parts;
-    const fields = records.staged(taskId)?.fields ?? before.overlay?.fields ??
+    const fields = records.staged(taskId)?.fields ??
       this.#parts.reading(taskId, () => reader.fields(taskId, before));
     const change = applyPatch(fields, before.expiresAt, patch);
     this.#refuseIfTooLarge(

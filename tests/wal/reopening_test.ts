@@ -13,6 +13,33 @@ import { SimDisk } from "../support/wal_proof/sim_disk.ts";
 import { imagesOf } from "../support/wal_proof/snapshot.ts";
 
 describe("WalTaskStore, opened again, a task with many changes", () => {
+  for (const changes of [1, 63, 64, 65, 70, 128, 131]) {
+    it(`is changed from the last of ${changes}, though nobody has read it`, () =>
+      withTempDir(async (dir) => {
+        const options = { compactEvery: null };
+        let store = await openLogStore(dir, 100_000, options);
+        await store.create(aRecord("a", { input: "x".repeat(2_000) }));
+        for (let version = 1; version <= changes; version++) {
+          const patch = { [`field ${version}`]: version, statusMessage: "m" };
+          await store.commit("a", patch, version);
+        }
+        const before = (await store.get("a"))!;
+        await store.close();
+        store = await openLogStore(dir, 100_000, options);
+        await store.commit("a", { statusMessage: "now" }, changes + 1);
+        const after = {
+          ...before,
+          statusMessage: "now",
+          version: changes + 2,
+        };
+        assert.deepEqual(await store.get("a"), after);
+        await store.close();
+        store = await openLogStore(dir, 100_000, options);
+        assert.deepEqual(await store.get("a"), after);
+        await store.close();
+      }));
+  }
+
   it("leaves no file open, and the one that is written to is never closed", () =>
     withTempDir(async (dir) => {
       const options = { compactEvery: null };

@@ -20,7 +20,8 @@
  */
 
 export { TaskLifecycle } from "./src/engine/lifecycle.ts";
-export type { CloseOptions, CreateTaskInit } from "./src/engine/lifecycle.ts";
+export type { CloseOptions } from "./src/engine/lifecycle.ts";
+export type { CreateTaskInit } from "./src/engine/new_record.ts";
 export type { TaskAccess } from "./src/engine/access.ts";
 export type { TaskEvent, WorkerOutcome } from "./src/engine/events.ts";
 export type { ProgressPatch, TaskHandle } from "./src/engine/handle.ts";

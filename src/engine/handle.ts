@@ -80,9 +80,12 @@ export interface TaskHandle {
    * (rule I5).
    * @returns The answers to these keys, and no others, each of the kind that
    * belongs to its request.
+   * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: there is no request.
    * @throws {InvalidInputRequestError} `ERR_INVALID_INPUT_REQUEST`: a request is wrong.
+   * @throws {NotJsonError} `ERR_NOT_JSON`: a request is not plain JSON.
    * @throws {DuplicateInputKeyError} `ERR_DUPLICATE_INPUT_KEY`: a key was used before.
-   * @throws {LimitExceededError} `ERR_LIMIT_EXCEEDED`: too many keys, or too many calls that wait.
+   * @throws {LimitExceededError} `ERR_LIMIT_EXCEEDED`: too many keys, one that is
+   * too long, a request that is too deep, or too many calls that wait.
    * @throws {TaskEntryTooLargeError} `ERR_ENTRY_TOO_LARGE`: the requests do not fit.
    */
   requestInput<const Requests extends InputRequests>(
@@ -102,6 +105,8 @@ export interface TaskHandle {
    * Ends the task with a result.
    *
    * @param result A plain JSON object (rule I11).
+   * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: it is no object.
+   * @throws {LimitExceededError} `ERR_LIMIT_EXCEEDED`: it is nested too deeply.
    * @throws {NotJsonError} `ERR_NOT_JSON`: it is not plain JSON.
    * @throws {TaskEntryTooLargeError} `ERR_ENTRY_TOO_LARGE`: it does not fit;
    * the task goes on, so a smaller one may follow.
@@ -115,12 +120,16 @@ export interface TaskHandle {
    * one that a worker could throw to the same end, such as a
    * {@linkcode TaskFailure} or the SDK's `ProtocolError`.
    * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: it is no such error.
+   * @throws {NotJsonError} `ERR_NOT_JSON`: its data is not plain JSON.
+   * @throws {LimitExceededError} `ERR_LIMIT_EXCEEDED`: its data is nested too deeply.
    */
   fail(error: JsonRpcError): Promise<void>;
   /**
    * Ends the task as cancelled: the work has stopped.
    *
    * @param statusMessage What the client reads.
+   * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: it is no string.
+   * @throws {LimitExceededError} `ERR_LIMIT_EXCEEDED`: it is too long.
    */
   cancelled(statusMessage?: string): Promise<void>;
 }

@@ -6,23 +6,12 @@ import {
   isTaskEntryTooLargeError,
   LifecycleClosedError,
   show,
-  TaskEntryTooLargeError,
   TaskNotFoundError,
 } from "../errors.ts";
 import { expiresAt } from "../model/expiry.ts";
-import {
-  type AppliedAnswers,
-  applyAnswers,
-  bytesTooMany,
-} from "../model/input_round.ts";
-import {
-  checkPositiveInteger,
-  checkText,
-  checkTtl,
-  type TaskLimits,
-} from "../model/limits.ts";
+import { type AppliedAnswers, applyAnswers } from "../model/input_round.ts";
+import type { TaskLimits } from "../model/limits.ts";
 import { checkOptions, type NamesOf } from "../model/option_names.ts";
-import type { TaskRecord } from "../model/record.ts";
 import { isTerminalStatus } from "../model/status.ts";
 import {
   type CancelTaskResult,
@@ -35,7 +24,6 @@ import {
 import { TaskQueues } from "../store/task_queues.ts";
 import { ownerOf, refuseForeign, type TaskAccess } from "./access.ts";
 import { type Emit, safeEmit } from "./events.ts";
-import { checkStatusMessage } from "./handle_arguments.ts";
 import { createHandle, refuseTerminal, type TaskHandle } from "./handle.ts";
 import type { ListenOptions, TaskListener } from "./listeners.ts";
 import type { LiveTask } from "./live_task.ts";
@@ -46,57 +34,16 @@ import {
   resolveOptions,
   type TaskLifecycleOptions,
 } from "./options.ts";
+import {
+  type CreateTaskInit,
+  DEFAULT_METHOD,
+  newRecord,
+} from "./new_record.ts";
 import { ProgressReports } from "./progress_reports.ts";
 import { TaskQuota } from "./quota.ts";
 import { storeError } from "./store_guard.ts";
 import { startLoop, startTimer, type Timer } from "./timers.ts";
 import { runWorker, type TaskWorker } from "./workers.ts";
-
-/** The request that becomes a task where nobody says otherwise. */
-const DEFAULT_METHOD = "tools/call";
-
-/** What a task starts with. */
-export interface CreateTaskInit {
-  /**
-   * Milliseconds from now after which the task no longer exists; `null` for
-   * ever.
-   *
-   * @default options.defaultTtlMs
-   */
-  readonly ttlMs?: number | null;
-  /**
-   * How often the client should poll, in milliseconds; `null` to send nothing.
-   *
-   * @default options.defaultPollIntervalMs
-   */
-  readonly pollIntervalMs?: number | null;
-  /**
-   * What the client reads first.
-   *
-   * @default nothing
-   */
-  readonly statusMessage?: string;
-  /**
-   * Whom the task is bound to (rule I16).
-   *
-   * @default nobody
-   */
-  readonly owner?: string;
-  /**
-   * The request that becomes this task.
-   *
-   * @default "tools/call"
-   */
-  readonly method?: string;
-}
-
-const INIT_NAMES: NamesOf<CreateTaskInit> = {
-  ttlMs: true,
-  pollIntervalMs: true,
-  statusMessage: true,
-  owner: true,
-  method: true,
-};
 
 /** The options of {@linkcode TaskLifecycle.close}. */
 export interface CloseOptions {
@@ -203,7 +150,7 @@ export class TaskLifecycle {
    */
   async createTask(init: CreateTaskInit = {}): Promise<CreateTaskResult> {
     this.#start("create a task");
-    const record = this.#newRecord(init);
+    const record = newRecord(init, this.#options);
     const { store, now } = this.#options;
     const { taskId, owner } = record;
     const uncount = this.#quota.isOff
@@ -528,53 +475,6 @@ export class TaskLifecycle {
   async #ended(): Promise<void> {
     while (this.#runs.size > 0) await Promise.all(this.#runs.keys());
     await this.#queues.idle();
-  }
-
-  #newRecord(init: CreateTaskInit): TaskRecord {
-    checkOptions("create a task", init, INIT_NAMES);
-    const { limits, defaultTtlMs, defaultPollIntervalMs } = this.#options;
-    const { ttlMs = defaultTtlMs, pollIntervalMs = defaultPollIntervalMs } =
-      init;
-    const { statusMessage, owner, method = DEFAULT_METHOD } = init;
-    checkTtl("ttlMs", ttlMs, limits.maxTtlMs);
-    if (pollIntervalMs !== null) {
-      checkPositiveInteger("pollIntervalMs", pollIntervalMs);
-    }
-    if (statusMessage !== undefined) checkStatusMessage(statusMessage, limits);
-    if (owner !== undefined) this.#checkName("owner", owner);
-    this.#checkName("method", method);
-    const taskId = this.#options.generateTaskId();
-    if (typeof taskId !== "string" || taskId === "") {
-      throw new InvalidArgumentError(
-        `Cannot use generateTaskId(): it gave ${
-          show(taskId)
-        }, an unguessable string is needed`,
-      );
-    }
-    const { now, times } = this.#options;
-    const at = times.write(now());
-    const record: { -readonly [Name in keyof TaskRecord]: TaskRecord[Name] } = {
-      taskId,
-      status: "working",
-      createdAt: at,
-      lastUpdatedAt: at,
-      ttlMs,
-      method,
-      version: 1,
-    };
-    if (pollIntervalMs !== null) record.pollIntervalMs = pollIntervalMs;
-    if (statusMessage !== undefined) record.statusMessage = statusMessage;
-    if (owner !== undefined) record.owner = owner;
-    const bytes = bytesTooMany(record, limits);
-    if (bytes > 0) {
-      throw new TaskEntryTooLargeError(taskId, bytes, limits.maxRecordBytes);
-    }
-    return record;
-  }
-
-  #checkName(argument: string, value: unknown): void {
-    const { maxNameLength } = this.#options.limits;
-    checkText(argument, value, "maxNameLength", maxNameLength);
   }
 
   /** Checks a read, and says in whose name it is. */

@@ -337,7 +337,7 @@ export class DurableObjectTaskStore implements TaskStore {
     try {
       await hostAlarm();
     } finally {
-      this.#ringing = undefined;
+      if (this.#ringing === rang) this.#ringing = undefined;
     }
   }
 

@@ -160,7 +160,10 @@ export class WorkersKvTaskStore implements TaskStore {
     return this.#store.sweep(now);
   }
 
-  /** Ends the store when what is under way has settled. Idempotent. */
+  /**
+   * Ends the store when what is under way has settled, and after 4 minutes at
+   * the latest: what a request has begun that has ended never does. Idempotent.
+   */
   close(): Promise<void> {
     return this.#store.close();
   }

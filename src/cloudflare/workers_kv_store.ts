@@ -40,6 +40,9 @@ const SWEEP_GRACE_MS = 10 * 60 * 1_000;
 /** Deletions at the same time: a Worker has six connections. */
 const SWEEP_WIDTH = 6;
 
+/** What takes longer was begun by a request that has ended, and never settles. */
+const LONGEST_CLOSE_MS = 4 * 60 * 1_000;
+
 /** Keeps tasks in a Workers KV namespace. */
 export class KvTaskStore implements TaskStore {
   readonly traits: TaskStoreTraits;
@@ -48,6 +51,7 @@ export class KvTaskStore implements TaskStore {
   readonly #memory: KvMemory;
   readonly #writer: KvWriter;
   readonly #damage: DamageReports;
+  readonly #clock: KvClock;
   /** What is under way. */
   readonly #calls: Set<Promise<unknown>> = new Set();
   /** Drawn at the first write. */
@@ -69,6 +73,7 @@ export class KvTaskStore implements TaskStore {
   ) {
     const { maxRecordBytes, minWriteIntervalMs } = options;
     this.#kv = kv;
+    this.#clock = clock;
     this.#options = options;
     this.#memory = new KvMemory(clock, limits);
     this.#damage = new DamageReports(options.onDamage);
@@ -114,7 +119,10 @@ export class KvTaskStore implements TaskStore {
 
   async close(): Promise<void> {
     this.#closed = true;
-    await Promise.allSettled(this.#calls);
+    if (this.#calls.size > 0) {
+      const settled = Promise.allSettled(this.#calls).then(() => {});
+      await this.#clock.wait(LONGEST_CLOSE_MS, settled);
+    }
     this.#memory.clear();
   }
 

@@ -515,6 +515,27 @@ describe("WorkersKvTaskStore", () => {
     assert.equal((await update).version, 2);
   });
 
+  it("closes also where a request ended in the middle of a call", async () => {
+    const kv = new SimulatedKv();
+    const binding = kv.bind();
+    const never = new Promise<never>(() => {});
+    const store = openKvStore(kv, {
+      binding: {
+        ...binding,
+        put: (name, ...args) =>
+          name === key("gone") ? never : binding.put(name, ...args),
+      },
+    });
+    void store.create(aRecord("gone"));
+    await store.create(aRecord("a"));
+    const update = store.update("a", { statusMessage: "last" }, 1);
+    const started = kv.clock.now();
+    await store.close();
+    assert.equal(kv.clock.now() - started, 4 * 60_000);
+    assert.equal((await update).version, 2);
+    await failureOf(store.get("a"), "ERR_STORE_CLOSED");
+  });
+
   it("reads no record where there is something else", async () => {
     const kv = new SimulatedKv();
     const store = openKvStore(kv);

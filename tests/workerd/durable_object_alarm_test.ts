@@ -403,6 +403,36 @@ describe("the alarm of a DurableObjectTaskStore", () => {
     });
   });
 
+  it("alarm() twice at once keeps what the host sets in either, and loses no task", async () => {
+    for (const second of [false, true]) {
+      const object = durableObject();
+      const next = Date.now() + HOUR;
+      let calls = 0;
+      const rang = nextRing(object, async (ctx, info) => {
+        const store = storeIn(ctx);
+        const ring = (sets: boolean) =>
+          store.alarm(async () => {
+            calls++;
+            if (sets) await store.setAlarm(next);
+          }, info);
+        await Promise.all([ring(!second), ring(second)]);
+        assert.equal(await store.getAlarm(), next);
+        await store.deleteAlarm();
+        assertNear(
+          await ctx.storage.getAlarm(),
+          Date.now() + 2 * HOUR + OFFSET,
+        );
+      });
+      await object.run(async (ctx) => {
+        const store = storeIn(ctx);
+        await store.setAlarm(Date.now() + 20);
+        await store.create(aRecord("a", { ttlMs: 2 * HOUR }));
+      });
+      await rang;
+      assert.equal(calls, 2);
+    }
+  });
+
   it("reaches the host where the sweep fails", () =>
     inDurableObject(async (ctx) => {
       await storeIn(ctx).setAlarm(Date.now());

@@ -41,11 +41,12 @@ export class HotTexts<T> {
    * @param place Where it is in the log.
    * @param value What to keep.
    * @param length How long its text is.
+   * @returns Whether it is kept.
    */
-  set(place: number, value: T, length: number): void {
+  set(place: number, value: T, length: number): boolean {
     const counted = length + OVERHEAD_LENGTH;
     // It would drive out all else.
-    if (counted > this.#most / 2) return;
+    if (counted > this.#most / 2) return false;
     this.#length += counted;
     if (this.#length > this.#most) {
       this.#old = this.#young;
@@ -53,5 +54,6 @@ export class HotTexts<T> {
       this.#length = counted;
     }
     this.#young.set(place, value);
+    return true;
   }
 }

@@ -108,8 +108,8 @@ export class Reader {
     }
     if (typeof hot !== "string") return copyJson(hot.value);
     const decoded = new Decoded(hot);
-    this.#parts.set(place, decoded, decoded.length);
-    return copyJson(decoded.value);
+    const isKept = this.#parts.set(place, decoded, decoded.length);
+    return isKept ? copyJson(decoded.value) : decoded.value;
   }
 
   /**

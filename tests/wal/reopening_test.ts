@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { TaskPatch, TaskRecord } from "../../mod.ts";
 import { openLogStore } from "../support/log_store.ts";
 import { aPatch, aRecord } from "../support/records.ts";
 import { rejects } from "../support/rejects.ts";
@@ -77,6 +78,59 @@ describe("WalTaskStore, opened again, a task with many changes", () => {
       assert.equal(disk.openFiles, 0);
     }));
 });
+
+describe("WalTaskStore.get(), head() and update()", () => {
+  for (const size of [10, 3_000, 1_700_000]) {
+    it(`give copies however often they read, as I10 asks, of ${size} characters`, () =>
+      withTempDir(async (dir) => {
+        let store = await openLogStore(dir, 8_000_000, { compactEvery: null });
+        const input = { list: [{ text: "x".repeat(size) }], more: [1, [2]] };
+        const record = aRecord("a", { input, takenInputKeys: ["one", "two"] });
+        await store.create(record);
+        let expected: TaskRecord = structuredClone(record);
+        const reads = async () => {
+          for (let i = 0; i < 4; i++) {
+            const found = (await store.get("a"))!;
+            assert.deepEqual(found, expected);
+            spoil(found);
+            const head = (await store.head("a"))!;
+            const { result: _, ...rest } = expected;
+            assert.deepEqual(head, rest);
+            spoil(head);
+          }
+        };
+        const change = async (patch: TaskPatch) => {
+          const { version } = expected;
+          expected = { ...expected, ...patch, version: version + 1 };
+          const updated = await store.update("a", patch, version);
+          assert.deepEqual(updated, expected);
+          spoil(updated);
+          await reads();
+        };
+        await reads();
+        await change({ statusMessage: "on" });
+        await store.close();
+        store = await openLogStore(dir, 8_000_000, { compactEvery: null });
+        await reads();
+        const result = { rows: [{ text: "y".repeat(size) }, [[0]]] };
+        await change({ status: "completed", result });
+        await store.close();
+        store = await openLogStore(dir, 8_000_000, { compactEvery: null });
+        await reads();
+        await store.close();
+      }));
+  }
+});
+
+/** Changes whatever an object has. */
+function spoil(value: object): void {
+  for (const [key, member] of Object.entries(value)) {
+    if (typeof member === "object" && member !== null) spoil(member);
+    else (value as Record<string, unknown>)[key] = "spoilt";
+  }
+  if (Array.isArray(value)) value.push("spoilt");
+  else (value as Record<string, unknown>).spoilt = true;
+}
 
 describe("WalTaskStore, opened again, health()", () => {
   it("counts a part that was replaced or dropped no more", () =>

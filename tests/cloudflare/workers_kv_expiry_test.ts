@@ -1,7 +1,7 @@
 /** Expiry by the store and by KV, sweeps, and keys. */
 
 import assert from "node:assert/strict";
-import fc from "fast-check";
+import fc from "../support/fast_check.ts";
 import { dateOf, failureOf, openKvStore, PREFIX } from "../support/kv_store.ts";
 import type { StoreDamage } from "../../cloudflare.ts";
 import { aRecord, CREATED_MS } from "../support/records.ts";

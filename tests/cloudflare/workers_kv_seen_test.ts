@@ -1,7 +1,7 @@
 /** What an instance has seen is never taken back, whatever KV gives. */
 
 import assert from "node:assert/strict";
-import fc from "fast-check";
+import fc from "../support/fast_check.ts";
 import { hasErrorCode } from "../../mod.ts";
 import { failureOf, openKvStore, PREFIX } from "../support/kv_store.ts";
 import { aRecord } from "../support/records.ts";

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "../support/runner.ts";
+import { newSeed } from "../support/seed.ts";
 import { withTempDir } from "../support/wal_dir.ts";
 import { keepBusy } from "../support/wal_proof/bounds.ts";
 import { randomOf } from "../support/wal_proof/script.ts";
@@ -7,7 +8,7 @@ import { randomOf } from "../support/wal_proof/script.ts";
 describe("WalTaskStore, bounds", () => {
   it("20,000 operations with expiry leave the disk under 2.5 times what is alive and two segments, at every look", () =>
     withTempDir(async (dir) => {
-      const seed = Math.floor(Math.random() * 2 ** 32);
+      const seed = newSeed();
       const report = await keepBusy({
         dir,
         fsync: false,

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "../support/runner.ts";
+import { newSeed } from "../support/seed.ts";
 import { withTempDir } from "../support/wal_dir.ts";
 import { killProcesses } from "../support/wal_proof/kills.ts";
 import { randomOf } from "../support/wal_proof/script.ts";
@@ -11,7 +12,7 @@ describe("WalTaskStore, kill -9", () => {
   for (const fsync of [false, true]) {
     it(`at ${KILLS} random moments loses nothing and invents nothing, fsync ${fsync}`, () =>
       withTempDir(async (dir) => {
-        const seed = Math.floor(Math.random() * 2 ** 32);
+        const seed = newSeed();
         const random = randomOf(seed);
         const report = await killProcesses({
           dir,

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import fc from "fast-check";
+import fc from "../support/fast_check.ts";
 import type { TaskRecord } from "../../mod.ts";
 import { MAX_VALUE_BYTES } from "../../src/deno_kv/limits.ts";
 import {

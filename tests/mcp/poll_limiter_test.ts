@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import fc from "fast-check";
+import fc from "../support/fast_check.ts";
 import { PollLimiter } from "../../mcp.ts";
 import { isInvalidArgumentError } from "../../mod.ts";
 import { send } from "../support/mcp_frames.ts";

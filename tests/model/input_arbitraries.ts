@@ -1,6 +1,6 @@
 /** Made-up requests, answers and forms, right and wrong. */
 
-import fc, { type Arbitrary } from "fast-check";
+import fc, { type Arbitrary } from "../support/fast_check.ts";
 
 /** Plain JSON. */
 export type Json =

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import fc from "fast-check";
+import fc from "../support/fast_check.ts";
 import { parseTime, TimeWriter } from "../../src/model/iso_time.ts";
 import { describe, it } from "../support/runner.ts";
 

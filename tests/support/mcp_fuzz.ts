@@ -1,7 +1,7 @@
 /** Hostile frames, sent to a server that must not mind them. */
 
 import assert from "node:assert/strict";
-import fc from "fast-check";
+import fc from "./fast_check.ts";
 import { startChild } from "./child.ts";
 import { send } from "./mcp_frames.ts";
 import { type FuzzFrame, fuzzFrames } from "./mcp_fuzz_frames.ts";

@@ -1,6 +1,6 @@
 /** Frames that a hostile or broken client sends: valid ones, with something wrong. */
 
-import fc from "fast-check";
+import fc from "./fast_check.ts";
 import { envelope } from "./mcp_frames.ts";
 
 /** A request over HTTP. */

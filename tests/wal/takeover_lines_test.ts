@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import fc from "fast-check";
+import fc from "../support/fast_check.ts";
 import { realDisk } from "../../src/wal/disk.ts";
 import { ForeignDecoder } from "../../src/wal/takeover_entry.ts";
 import { readLines } from "../../src/wal/takeover_lines.ts";

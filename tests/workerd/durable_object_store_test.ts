@@ -1,6 +1,6 @@
 /** What the kit does not ask of the store in a Durable Object. */
 import assert from "node:assert/strict";
-import fc from "fast-check";
+import fc from "../support/fast_check.ts";
 import {
   type DurableObjectStorageBinding,
   DurableObjectTaskStore,

@@ -87,6 +87,7 @@ ${
 export { TestObject, TestObjectWithoutAlarm } from ${url(BINDINGS)};`
       : ""
   }
+globalThis.FC_SEED = ${JSON.stringify(process.env.FC_SEED)};
 const cases = [];
 async function load(file, module) {
   try {

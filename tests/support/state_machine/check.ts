@@ -1,6 +1,6 @@
 /** How many scripts are run, from which seed, and what a failure says. */
 
-import fc from "fast-check";
+import fc from "../fast_check.ts";
 import { turn } from "./virtual_time.ts";
 
 interface ProcessLike {
@@ -26,7 +26,6 @@ export async function checkScripts<Script>(
   run: (script: Script) => Promise<void>,
   numRuns: number,
 ): Promise<void> {
-  const seed = setting("FC_SEED");
   await fc.assert(
     fc.asyncProperty(arbitrary, async (script) => {
       const unhandled = watchUnhandled();
@@ -42,10 +41,7 @@ export async function checkScripts<Script>(
         });
       }
     }),
-    {
-      numRuns: setting("FC_RUNS") ?? numRuns,
-      ...(seed !== undefined && { seed }),
-    },
+    { numRuns: setting("FC_RUNS") ?? numRuns },
   );
 }
 

@@ -1,6 +1,6 @@
 /** The commands of the state machine, as plain data that shrinks and prints well. */
 
-import fc from "fast-check";
+import fc from "../fast_check.ts";
 import type { CreateTaskInit, ProgressPatch } from "../../../mod.ts";
 import { KEYS } from "./samples.ts";
 

@@ -1,6 +1,6 @@
 /** The moves of a race, as plain data that shrinks and prints well. */
 
-import fc from "fast-check";
+import fc from "../fast_check.ts";
 
 /** What an actor does next. */
 export type Move =

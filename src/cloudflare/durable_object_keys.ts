@@ -32,12 +32,15 @@ export class StoreKeys {
   readonly alarm: string;
   /** What the keys begin with that order the tasks by their expiry. */
   readonly expiries: string;
+  /** What comes after all of these: other keys that begin so are of a store whose prefix goes on. */
+  readonly expiriesEnd: string;
   readonly #tasks: string;
 
   /** @param prefix What all of them begin with. */
   constructor(prefix: string) {
     this.alarm = `${prefix}alarm`;
     this.expiries = `${prefix}expiry/`;
+    this.expiriesEnd = `${this.expiries}:`; // ":" comes after "9"
     this.#tasks = `${prefix}task/`;
   }
 

@@ -266,6 +266,7 @@ export class ObjectRecords {
     if (!this.#options.alarm) return null;
     const first = await txn.list({
       prefix: this.#keys.expiries,
+      end: this.#keys.expiriesEnd,
       limit: 1,
       ...(this.#left !== undefined && { startAfter: this.#left }),
     });

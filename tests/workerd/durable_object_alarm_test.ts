@@ -559,6 +559,27 @@ describe("the alarm of a DurableObjectTaskStore", () => {
     );
   });
 
+  it("is not mistaken for that of a store whose prefix goes on", () =>
+    inDurableObject(async ({ storage }) => {
+      const open = (prefix: string) =>
+        new DurableObjectTaskStore(storage, {
+          prefix,
+          now: clockFrom(CREATED_MS),
+        });
+      const others = ["a/expiry/", "a/task/", "a/alarm"].map(open);
+      for (const other of others) {
+        await other.create(aRecord("one", { ttlMs: 3 * HOUR }));
+      }
+      const store = open("a/");
+      await store.create(aRecord("one", { ttlMs: MINUTE }));
+      assert.equal(await store.sweep(CREATED_MS + 2 * HOUR), 1);
+      await store.setAlarm(Date.now() + 4 * HOUR);
+      assert.equal(await store.sweep(CREATED_MS + 9 * HOUR), 0);
+      for (const other of others) {
+        assert.equal(await other.sweep(CREATED_MS + 9 * HOUR), 1);
+      }
+    }));
+
   it("is refused by the platform in a class without alarm(): nothing is kept, and the cause says why", async () => {
     await durableObject("WITHOUT_ALARM").run(async ({ storage }) => {
       const store = new DurableObjectTaskStore(storage);

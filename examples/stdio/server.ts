@@ -11,7 +11,9 @@ import {
 } from "@mcp-durable/tasks/mcp";
 import { WalTaskStore } from "@mcp-durable/tasks/wal";
 
-const tasks = new TaskLifecycle({ store: new WalTaskStore({ dir: "tasks" }) });
+// Opened here, so that a second process on the folder says why it cannot start.
+const store = await WalTaskStore.open({ dir: "tasks" });
+const tasks = new TaskLifecycle({ store });
 
 function makeServer() {
   const mcp = new McpServer({ name: "hello", version: "1.0.0" });

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
+import { text } from "node:stream/consumers";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import {
   freePort,
@@ -23,6 +24,14 @@ async function printedPermissions(): Promise<string[]> {
   assert.ok(flags);
   return flags;
 }
+
+/** What a client asks first. */
+const DISCOVER = {
+  jsonrpc: "2.0",
+  id: "one",
+  method: "server/discover",
+  params: { _meta: envelope() },
+};
 
 const http = `http_${runtime}`;
 
@@ -62,6 +71,31 @@ describe(`examples/stdio on ${runtime}`, () => {
     }
   });
 
+  it("says why it cannot start in a folder that another process has", async () => {
+    const project = await makeExampleProject("stdio");
+    const [program, args] = project.command;
+    const start = () =>
+      spawn(program, args, { cwd: project.folder, stdio: "pipe" });
+    const first = start();
+    try {
+      first.stdin.write(`${JSON.stringify(DISCOVER)}\n`);
+      await once(first.stdout, "data");
+      const second = start();
+      const exited = once(second, "exit");
+      assert.match(
+        await text(second.stderr),
+        /Cannot open .*: another process/,
+      );
+      const [code] = await exited;
+      assert.equal(code, 1);
+    } finally {
+      const exited = once(first, "exit");
+      first.stdin.end();
+      await exited;
+      await project.remove();
+    }
+  });
+
   it("exits with 0 when the client closes its end", async () => {
     const project = await makeExampleProject("stdio");
     const [program, args] = project.command;
@@ -71,13 +105,7 @@ describe(`examples/stdio on ${runtime}`, () => {
         stdio: ["pipe", "pipe", "inherit"],
       });
       const exited = once(child, "exit");
-      const request = {
-        jsonrpc: "2.0",
-        id: "one",
-        method: "server/discover",
-        params: { _meta: envelope() },
-      };
-      child.stdin.write(`${JSON.stringify(request)}\n`);
+      child.stdin.write(`${JSON.stringify(DISCOVER)}\n`);
       const [answer] = await once(child.stdout, "data");
       const { result } = JSON.parse(`${answer}`);
       assert.deepEqual(result.capabilities.extensions, {

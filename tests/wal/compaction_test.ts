@@ -258,3 +258,58 @@ describe("WalTaskStore.compact(), called while another compaction is at its end"
     }
   });
 });
+
+describe("WalTaskStore, a segment that cannot be read for a time", () => {
+  it("stops compaction alone, which says so, and loses nothing", () =>
+    withTempDir(async (dir) => {
+      const disk = new FaultDisk();
+      const errors: unknown[] = [];
+      const onCompactionError = (error: unknown) => errors.push(error);
+      const options = { onCompactionError };
+      const store = await openLogStore(dir, 5_000, options, disk);
+      const note = "x".repeat(400);
+      for (let i = 0; i < 10; i++) {
+        await store.create(aRecord(`${i}`, { note }));
+      }
+      await store.create(aRecord("last", { note, result: { note } }));
+      // Memory has what was written last; what was written first is read.
+      const fields = { input: "y".repeat(5_000_000) };
+      for (const id of ["large", "larger", "largest"]) {
+        await store.create(aRecord(id, fields));
+      }
+      const cause = systemError("EIO");
+      const [first] = segmentsIn(dir);
+      const fail = ({ path }: { path: string }) => {
+        if (path === first) throw cause;
+      };
+      disk.faults.read = disk.faults.readNow = fail;
+      for (let version = 1; version < 60; version++) {
+        await store.commit("last", { statusMessage: note }, version);
+      }
+      const error = await store.compact().catch((error) => error);
+      assert.equal(error.code, "ERR_STORE_FAILED");
+      assert.equal(error.cause, cause);
+      assert.equal((await store.health()).writable, true);
+      assert.deepEqual((await store.health()).damage, []);
+      assert.equal((await store.get("last"))?.version, 60);
+      for (let i = 0; i < 10; i++) {
+        const found = await store.get(`${i}`).catch(({ code }) => code);
+        if (found !== "ERR_STORE_FAILED") {
+          assert.deepEqual(found, aRecord(`${i}`, { note }));
+        }
+      }
+      delete disk.faults.read;
+      delete disk.faults.readNow;
+      await store.compact();
+      const { diskBytes, aliveBytes } = await store.health();
+      assert.ok(diskBytes < 1.5 * aliveBytes + 10_000, `${diskBytes}`);
+      for (let i = 0; i < 10; i++) {
+        assert.deepEqual(await store.get(`${i}`), aRecord(`${i}`, { note }));
+      }
+      assert.deepEqual((await store.health()).damage, []);
+      for (const one of errors) {
+        assert.equal((one as { cause: unknown }).cause, cause);
+      }
+      await store.close();
+    }));
+});

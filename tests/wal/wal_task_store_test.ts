@@ -551,6 +551,22 @@ describe("WalTaskStore, a TaskLifecycle over it", () => {
 });
 
 describe("WalTaskStore.sweep()", () => {
+  it("goes to its end where the store is closed meanwhile", () =>
+    withTempDir(async (dir) => {
+      const store = await WalTaskStore.open({ dir });
+      const ids = Array.from({ length: 1_700 }, (_, i) => `${i}`);
+      await Promise.all(
+        ids.map((id) => store.create(aRecord(id, { ttlMs: 10 }))),
+      );
+      const swept = store.sweep(CREATED_MS + 10);
+      const closed = store.close();
+      assert.equal(await swept, ids.length);
+      await closed;
+      const next = await WalTaskStore.open({ dir });
+      assert.equal((await next.health()).tasks, 0);
+      await next.close();
+    }));
+
   it("is exact for thousands, for any time, in any order", () =>
     withStore({ now: () => CREATED_MS }, async (store, dir) => {
       const creations = Array.from(

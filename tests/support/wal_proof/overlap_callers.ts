@@ -140,7 +140,7 @@ export class Callers {
       if (
         code === "ERR_CONCURRENT_UPDATE" || code === "ERR_TASK_NOT_FOUND" ||
         code === "ERR_DUPLICATE_TASK_ID" || code === "ERR_STORE_CLOSED"
-      ) return histories.refused(attempt);
+      ) return histories.refused(attempt, code !== "ERR_STORE_CLOSED");
       histories.failed(attempt);
       this.#run.unexpected(name, error, opened);
     }

@@ -18,6 +18,8 @@ export class Attempt {
   readonly asked: number;
   /** When it was known to have failed, or to be done. */
   ended: number = Infinity;
+  /** Whether nothing else was under way that may have changed what it is judged by. */
+  isAlone = true;
   /** The store in which a state that stands on it was acknowledged or read. */
   seenIn: number | undefined;
   readonly #change: (state: string) => string | undefined;
@@ -121,14 +123,37 @@ export class Histories {
 
   /** Asks for a change. */
   ask(attempt: Attempt): void {
+    const { taskId, store } = attempt;
+    const isNear = (other: Attempt) =>
+      taskId === undefined || other.taskId === undefined ||
+      other.taskId === taskId;
+    for (const other of this.#pending) {
+      if (isNear(other)) attempt.isAlone = other.isAlone = false;
+    }
+    // The store that it failed in has forgotten it.
+    if (this.#failed.some((other) => other.store < store && isNear(other))) {
+      attempt.isAlone = false;
+    }
+    if (taskId && this.#of(taskId).sweeps.length > 0) attempt.isAlone = false;
     this.#pending.add(attempt);
   }
 
-  /** It had no effect. */
-  refused(attempt: Attempt): void {
+  /**
+   * It had no effect.
+   *
+   * @param attempt The change.
+   * @param isJudged Whether the state of the task is why.
+   */
+  refused(attempt: Attempt, isJudged: boolean): void {
     if (!this.#pending.delete(attempt)) return;
     const taskId = attempt.taskId!;
     const { heads } = this.#of(taskId);
+    if (isJudged && attempt.isAlone && heads.length === 1) {
+      const [{ state }] = heads;
+      if (attempt.after(state) !== undefined) {
+        this.violations.push(`${attempt.name} is refused on ${brief(state)}`);
+      }
+    }
     const left = heads.filter(({ used }) => !used.has(attempt));
     if (left.length > 0) this.#narrow(taskId, left);
     else this.violations.push(`${attempt.name} is refused, and was seen`);

@@ -14,7 +14,7 @@ const AT_ONCE = 25;
 const LEAK = /\.ts:\d|\.m?js:\d|node_modules|\bat \S+ \(/;
 
 /** After how long a frame counts as not answered. */
-const ANSWER_MS = 20_000;
+const ANSWER_MS = 100_000;
 
 /** An answer, as far as it was read. */
 export interface Answer {

@@ -149,7 +149,7 @@ export class ObjectRecords {
    * Changes a record by compare-and-swap.
    *
    * @param change The change.
-   * @returns The record after it: its head, and the columns that were asked for.
+   * @returns The record after it; its head where no more was asked for.
    */
   async change(change: Change): Promise<TaskRecord> {
     const { taskId, expectedVersion, whole } = change;
@@ -187,8 +187,9 @@ export class ObjectRecords {
         };
       }
       const after = decode<TaskHead>(head);
-      read.delete("head");
-      const value = joinRecord(after, new Map([...read, ...patch.payloads]));
+      const value: TaskRecord = whole
+        ? joinRecord(after, new Map([...read, ...patch.payloads]))
+        : after;
       await writeParts(txn, keys, entry.columns, columns, changes);
       await this.#place(txn, keys, before, after);
       await writeEntry(txn, keys, columns);

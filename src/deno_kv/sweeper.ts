@@ -83,7 +83,8 @@ export class Sweeper {
     const generation = this.#database.keys.readManifest(key);
     const manifest = readManifest(value);
     if (generation === undefined || !manifest) return;
-    if (this.#now() - manifest.at < GRACE_MS) return;
+    // One from far ahead is of a clock that was wrong: it would stay for good.
+    if (Math.abs(this.#now() - manifest.at) < GRACE_MS) return;
     await this.#database.discard(generation, versionstamp!, manifest.count);
   }
 

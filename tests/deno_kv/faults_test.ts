@@ -341,11 +341,20 @@ describe("DenoKvTaskStore, a sweep beside a writer", () => {
         "ERR_STORE_FAILED",
       );
       assert.ok((await keysOf(kv)).length > before.length);
-      const sweeper = new DenoKvTaskStore(kv, {
-        now: () => Date.now() + 11 * MINUTE_MS,
-      });
-      assert.equal(await sweeper.sweep(), 0);
-      assert.deepEqual(await keysOf(kv), before);
+      const left = await keysOf(kv);
+      // 11 minutes later; and by a clock that is set right again.
+      for (const minutes of [11, -11]) {
+        const sweeper = new DenoKvTaskStore(kv, {
+          now: () => Date.now() + minutes * MINUTE_MS,
+        });
+        assert.equal(await sweeper.sweep(), 0);
+        assert.deepEqual(await keysOf(kv), before);
+        await rejects(
+          store.create(aRecord("a", { result: LARGE })),
+          "ERR_STORE_FAILED",
+        );
+        assert.equal((await keysOf(kv)).length, left.length);
+      }
     }));
 
   it("deletes no record whose TTL is raised between its read and its write", () =>

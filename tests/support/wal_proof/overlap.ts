@@ -116,6 +116,7 @@ class Overlap {
   #process;
   #current!: Opened;
   readonly #opened: Opened[] = [];
+  #isDying = false;
   #left: number;
   #progress = 0;
   #turn = Promise.withResolvers<void>();
@@ -243,7 +244,8 @@ class Overlap {
       lockTimeoutMs: 2 ** 31 - 1,
     };
     const store = new LogTaskStore(options, disk);
-    const opened = { number, store, disk, isBroken: false, isDead: false };
+    const isDead = this.#isDying;
+    const opened = { number, store, disk, isBroken: false, isDead };
     this.#current = opened;
     this.#patience = this.#random(12);
     this.#opened.push(opened);
@@ -304,7 +306,7 @@ class Overlap {
     }
     if (dice < 94) return callers.look(opened);
     if (dice < 96) return this.#reopen();
-    if (dice === 96) return Promise.resolve(this.#kill());
+    if (dice === 96) return this.#die();
     if (dice < 98) {
       this.#sim.settle();
       this.histories.settle();
@@ -337,8 +339,23 @@ class Overlap {
     return closing;
   }
 
-  /** Kills the process, and starts another, which finds what the system has. */
-  #kill(): void {
+  /** Kills the process, now or in the middle of its next write. */
+  async #die(): Promise<void> {
+    if (this.#isDying) return;
+    this.#isDying = true;
+    for (const one of this.#opened) one.isDead = true;
+    if (this.#random(2)) {
+      this.#sim.killInWrite(this.#random(101) / 100);
+      for (let turns = 1 + this.#random(8); turns > 0; turns--) {
+        await this.#turn.promise;
+      }
+    }
+    this.#isDying = false;
+    this.#startAgain();
+  }
+
+  /** Starts another process, which finds what the system has. */
+  #startAgain(): void {
     const opened = this.#current;
     for (const one of this.#opened) {
       one.isDead = true;

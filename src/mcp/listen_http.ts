@@ -2,6 +2,7 @@
 
 import type { TaskLifecycle } from "../engine/lifecycle.ts";
 import { startLoop } from "../engine/timers.ts";
+import { unusable } from "../model/limits.ts";
 import {
   type ListenHost,
   listenHost,
@@ -63,7 +64,7 @@ interface FetchOptions {
  * @param options The options.
  * @returns The handler, for `Deno.serve`, `Bun.serve`, a Durable Object or
  * `toNodeHandler` of `@modelcontextprotocol/node`.
- * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: an option is wrong.
+ * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: an argument is wrong.
  *
  * @example
  * ```ts
@@ -90,6 +91,13 @@ export function withTaskNotifications<Handler extends HttpHandlerLike>(
   tasks: TaskLifecycle,
   options: TaskNotificationsOptions = {},
 ): Handler {
+  if (typeof handler?.fetch !== "function") {
+    throw unusable(
+      "handler",
+      handler,
+      "what createMcpHandler() gives, before toNodeHandler() has it,",
+    );
+  }
   const host = listenHost(tasks, options);
   return {
     ...handler,

@@ -1,6 +1,7 @@
 /** `subscriptions/listen` with `taskIds` over stdio. */
 
 import type { TaskLifecycle } from "../engine/lifecycle.ts";
+import { unusable } from "../model/limits.ts";
 import {
   type ListenHost,
   listenHost,
@@ -55,7 +56,7 @@ interface Message {
  * @param tasks The lifecycle that `attachTasks` has.
  * @param options The options.
  * @returns The transport.
- * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: an option is wrong.
+ * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: an argument is wrong.
  *
  * @example
  * ```ts
@@ -90,6 +91,9 @@ export function withStdioTaskNotifications<
   tasks: TaskLifecycle,
   options: TaskNotificationsOptions = {},
 ): Transport {
+  if (typeof transport?.send !== "function") {
+    throw unusable("transport", transport, "a transport for serveStdio()");
+  }
   new StdioListener(listenHost(tasks, options), transport);
   return transport;
 }

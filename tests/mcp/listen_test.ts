@@ -5,7 +5,11 @@ import {
   McpServer,
   SUBSCRIPTION_ID_META_KEY,
 } from "@modelcontextprotocol/server";
-import { ANONYMOUS_OWNER, withTaskNotifications } from "../../mcp.ts";
+import {
+  ANONYMOUS_OWNER,
+  withStdioTaskNotifications,
+  withTaskNotifications,
+} from "../../mcp.ts";
 import {
   isInvalidArgumentError,
   isLimitExceededError,
@@ -877,6 +881,27 @@ describe("withTaskNotifications()", () => {
         isInvalidArgumentError(error) &&
         /the lifecycle is undefined/.test(error.message),
     );
+    assert.throws(
+      () => withTaskNotifications(handler, tasks, { keepalive: 5 } as object),
+      (error) =>
+        isInvalidArgumentError(error) &&
+        /no option "keepalive"; did you mean keepAliveMs\?$/
+          .test(error.message),
+    );
+    for (const wrong of [undefined, () => {}, handler.fetch]) {
+      assert.throws(
+        () => withTaskNotifications(wrong as never, tasks),
+        (error) =>
+          isInvalidArgumentError(error) &&
+          /^Cannot use handler: .* createMcpHandler\(\)/.test(error.message),
+      );
+      assert.throws(
+        () => withStdioTaskNotifications(wrong as never, tasks),
+        (error) =>
+          isInvalidArgumentError(error) &&
+          /^Cannot use transport: .* serveStdio\(\)/.test(error.message),
+      );
+    }
     await handler.close();
     await tasks.close();
   });

@@ -387,8 +387,10 @@ const ADVICE: ReadonlyMap<string, string> = new Map([
   ["Date", "toISOString()"],
   ["Error", "its message"],
   ["Map", "Object.fromEntries()"],
+  ["Promise", "await"],
   ["Set", "an array of its values"],
   ["URL", "its href"],
+  ["ZodObject", "z.toJSONSchema()"],
 ]);
 
 /** The keys of a plain object, or `undefined` for an array. */

@@ -112,6 +112,31 @@ describe("the types of requestInput()", () => {
     await tasks.close();
   });
 
+  it("refuse a zod schema as a form, and what is made of it by z.toJSONSchema() is one", async () => {
+    const tasks = new TaskLifecycle({ store: new MemoryTaskStore() });
+    const { taskId } = await tasks.createTask();
+    const form = z.object({ name: z.string(), age: z.int().optional() });
+    const asking = (requestedSchema: unknown) =>
+      tasks.handle(taskId).requestInput({
+        who: {
+          method: "elicitation/create",
+          params: {
+            message: "Who?",
+            requestedSchema: requestedSchema as never,
+          },
+        },
+      });
+    await assert.rejects(asking(form), {
+      code: "ERR_NOT_JSON",
+      message: /requestedSchema: it is an instance of ZodObject \(use z\.toJ/,
+    });
+    const asked = asking(z.toJSONSchema(form));
+    const content = { name: "Ada" };
+    await tasks.updateTask(taskId, { who: { action: "accept", content } });
+    assert.deepEqual((await asked).who.content, content);
+    await tasks.close();
+  });
+
   it("know no more than the requests that they are given", async () => {
     const tasks = new TaskLifecycle({ store: new MemoryTaskStore() });
     const { taskId } = await tasks.createTask();

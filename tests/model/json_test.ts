@@ -93,7 +93,11 @@ const refused: Record<string, [value: unknown, path: string, found: string]> = {
     "result.e",
     "an instance of Error (use its message)",
   ],
-  "a Promise": [Promise.resolve(), "result", "an instance of Promise"],
+  "a Promise": [
+    Promise.resolve(),
+    "result",
+    "an instance of Promise (use await)",
+  ],
   "bytes": [
     { data: new Uint8Array(3) },
     "result.data",

@@ -70,7 +70,7 @@ export class LogTaskStore implements TaskStore {
   }
 
   get(taskId: string, now?: number): Promise<TaskRecord | undefined> {
-    return this.#call("read a task", () => (parts) => {
+    return this.#call("read a task", (parts) => {
       const state = this.#readable(parts, taskId, now);
       if (!state) return undefined;
       return parts.reading(taskId, () => {
@@ -85,7 +85,7 @@ export class LogTaskStore implements TaskStore {
   }
 
   head(taskId: string, now?: number): Promise<TaskHead | undefined> {
-    return this.#call("read a task", () => (parts) => {
+    return this.#call("read a task", (parts) => {
       const state = this.#readable(parts, taskId, now);
       if (!state) return undefined;
       return parts.reading(taskId, () => {
@@ -128,7 +128,7 @@ export class LogTaskStore implements TaskStore {
   }
 
   sweep(now?: number): Promise<number> {
-    return this.#call("sweep", () => (parts) => {
+    return this.#call("sweep", (parts) => {
       const sweep = this.#sweep(parts, this.#time(now));
       // close() waits for its later slices too.
       this.#sweeps.add(sweep);
@@ -203,14 +203,13 @@ export class LogTaskStore implements TaskStore {
     }
   }
 
-  /** Runs a method: what it takes of its arguments now, the rest when the store is open. */
+  /** Runs a method when the store is open. */
   #call<T>(
     operation: string,
-    take: () => (parts: StoreParts) => T | Promise<T>,
+    run: (parts: StoreParts) => T | Promise<T>,
   ): Promise<T> {
     try {
       this.#refuseIfClosed(operation);
-      const run = take();
       const parts = this.#opened;
       return parts ? Promise.resolve(run(parts)) : this.#opening.then(run);
     } catch (error) {
@@ -218,7 +217,10 @@ export class LogTaskStore implements TaskStore {
     }
   }
 
-  /** Runs a method that writes: it is held up where a compaction would not keep step. */
+  /**
+   * Runs a method that writes: what it takes of its arguments now, the rest when
+   * the store is open, and no compaction holds it up.
+   */
   #write<T>(
     operation: string,
     take: () => (writer: Writer) => Promise<T>,

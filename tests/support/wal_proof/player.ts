@@ -283,8 +283,10 @@ export class Player {
     } finally {
       for (const [taskId] of states) this.#settled(taskId);
     }
-    for (const [index, [taskId]] of states.entries()) {
-      if (!failed.has(taskId)) acknowledge[index]();
+    for (const [index, [taskId, state]] of states.entries()) {
+      // A later change may have failed before this one was safe. A sweep may
+      // have spared a task that expires by a change which failed.
+      if (state !== ABSENT || !failed.has(taskId)) acknowledge[index]();
     }
   }
 

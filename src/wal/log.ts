@@ -598,9 +598,7 @@ export class Log {
       copy.close();
       throw error;
     }
-    const { file } = active;
-    active.file = copy;
-    file!.close();
+    this.#files.replace(active, copy);
   }
 }
 

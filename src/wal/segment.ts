@@ -104,8 +104,8 @@ export class SegmentFiles {
   readonly #disk: Disk;
   /** Sealed segments that are open, the one used last at the end. */
   readonly #open = new Set<Segment>();
-  /** How often a segment is in use by what takes its time. */
-  readonly #inUse = new Map<Segment, number>();
+  /** How often a handle is in use by what takes its time. */
+  readonly #inUse = new Map<DiskFile, number>();
 
   /** @param disk The file system. */
   constructor(disk: Disk) {
@@ -136,19 +136,13 @@ export class SegmentFiles {
   keep(segment: Segment): void {
     this.#open.add(segment);
     if (this.#open.size <= MOST_HANDLES) return;
-    for (const oldest of this.#open) {
-      if (this.#inUse.has(oldest)) continue;
-      try {
-        this.close(oldest);
-      } catch {
-        // It is sealed: what was written to it is on the disk.
-      }
-      return;
-    }
+    const [oldest] = this.#open;
+    closeSafely(() => this.close(oldest));
   }
 
   /**
-   * Does something with an open segment, whose handle is not given up meanwhile.
+   * Does something with an open segment, whose handle is closed no sooner than
+   * that ends: its number may be another file's then.
    *
    * @param segment The segment, open.
    * @param work Takes its handle.
@@ -157,14 +151,30 @@ export class SegmentFiles {
     segment: Segment,
     work: (file: DiskFile) => Promise<void>,
   ): Promise<void> {
-    this.#inUse.set(segment, (this.#inUse.get(segment) ?? 0) + 1);
+    const file = segment.file!;
+    this.#inUse.set(file, (this.#inUse.get(file) ?? 0) + 1);
     try {
-      await work(segment.file!);
+      await work(file);
     } finally {
-      const left = this.#inUse.get(segment)! - 1;
-      if (left > 0) this.#inUse.set(segment, left);
-      else this.#inUse.delete(segment);
+      const left = this.#inUse.get(file)! - 1;
+      if (left > 0) this.#inUse.set(file, left);
+      else {
+        this.#inUse.delete(file);
+        if (segment.file !== file) closeSafely(() => file.close());
+      }
     }
+  }
+
+  /**
+   * Gives a segment another handle.
+   *
+   * @param segment The segment, open.
+   * @param file The handle.
+   */
+  replace(segment: Segment, file: DiskFile): void {
+    const before = segment.file!;
+    segment.file = file;
+    if (!this.#inUse.has(before)) before.close();
   }
 
   /**
@@ -176,11 +186,20 @@ export class SegmentFiles {
     this.#open.delete(segment);
     const { file } = segment;
     segment.file = undefined;
-    file?.close();
+    if (file && !this.#inUse.has(file)) file.close();
   }
 
   /** Closes what is open for reading. */
   closeAll(): void {
     for (const segment of [...this.#open]) this.close(segment);
+  }
+}
+
+/** Closes what is sealed, or was copied: all of it is on the disk, whatever the system answers. */
+function closeSafely(close: () => void): void {
+  try {
+    close();
+  } catch {
+    // The handle is given back all the same.
   }
 }

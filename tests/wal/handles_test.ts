@@ -49,14 +49,17 @@ describe("WalTaskStore, with more segments than handles", () => {
       const gate = new Gate();
       disk.faults.sync = gate.wait;
       const used = [1, 2].map(() => files.using(first, (file) => file.sync()));
+      const closed: string[] = [];
+      disk.faults.close = ({ path }) => void closed.push(path);
       for (const segment of others) files.keep(segment);
-      assert.ok(first.file);
       assert.ok(disk.openFiles < MANY);
+      // What is opened again is another handle.
+      files.handle(first);
+      files.close(first);
+      assert.deepEqual(closed.filter((path) => path === first.path).length, 1);
       gate.open();
       await Promise.all(used);
-      // Now it is like the others.
-      for (const segment of others) files.handle(segment);
-      assert.equal(first.file, undefined);
+      assert.deepEqual(closed.filter((path) => path === first.path).length, 2);
       files.closeAll();
       assert.equal(disk.openFiles, 0);
     }));

@@ -62,7 +62,7 @@ export function newOverlapReport(): OverlapReport {
 /** No operation, and no flush, takes so many milliseconds. */
 const HANG_MS = 5_000;
 /** Bytes of a segment beside its entries, at most. */
-const HEADER_BYTES = 150;
+const HEADER_BYTES = 250;
 
 interface Moment {
   readonly label: string;

@@ -3,7 +3,7 @@ import { DenoKvTaskStore } from "../../deno_kv.ts";
 import { TaskCancelled, TaskLifecycle } from "../../mod.ts";
 import { MAX_WATCHES } from "../../src/deno_kv/limits.ts";
 import { type KvFile, type TestKv, withKvFile } from "../support/deno_kv.ts";
-import { aborted, ask, named } from "../support/engine_world.ts";
+import { aborted, ask, named, settled } from "../support/engine_world.ts";
 import { aRecord } from "../support/records.ts";
 import { describe, it, runtime, skip } from "../support/runner.ts";
 
@@ -54,6 +54,9 @@ describe("DenoKvTaskStore.watch()", () => {
       server.onTaskChanged(taskId, ({ status }) => {
         if (status !== "working") ended.resolve(status);
       });
+      // What it hears of is what changes behind its first look.
+      await server.getTask(taskId);
+      await settled();
       const answers = task.requestInput({ name: ask() });
       assert.equal(await ended.promise, "input_required");
       await server.updateTask(taskId, { name: named("Ada") });

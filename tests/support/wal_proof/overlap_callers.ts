@@ -193,9 +193,9 @@ export class Callers {
         isWhole || state === ABSENT
           ? state === text
           : textOf(headOf(parse(state))) === text;
-      if (!opened.isDead) {
-        histories.read(taskId, place, { asked, store: number }, { text, isOf });
-      }
+      // What it shows is not looked at: it may not outlive it.
+      if (opened.isDead) return false;
+      histories.read(taskId, place, { asked, store: number }, { text, isOf });
       return true;
     } catch (error) {
       this.onAnswer();

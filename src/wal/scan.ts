@@ -58,7 +58,9 @@ interface Search {
   readonly offset: number;
   readonly reason: string;
   readonly head: EntryHead | undefined;
-  /** Where the entry ends by its own head, until that was looked at. */
+  /** Where the entry ends by its own head. */
+  readonly ownEnd: number | undefined;
+  /** The same, until that was looked at. */
   end: number | undefined;
   /** Where the search goes on. */
   from: number;
@@ -200,7 +202,8 @@ export class SegmentScan {
     if (found && found.head.sequence === this.expected) {
       if (found.head.kind !== "h") this.expected++;
       const body = this.#base + found.bodyAt;
-      return this.#startSearch("an entry is cut short", found.head, body);
+      const reason = "an entry is cut short";
+      return this.#startSearch(reason, found.head, body, at + needed);
     }
     return this.#startSearch("a head is cut short", undefined, at);
   }
@@ -217,7 +220,7 @@ export class SegmentScan {
     from: number,
     end?: number,
   ): ScanItem | undefined {
-    this.#search = { offset: this.#at, reason, head, end, from };
+    this.#search = { offset: this.#at, reason, head, ownEnd: end, end, from };
     return this.#goOnSearching(this.#search);
   }
 
@@ -284,7 +287,7 @@ export class SegmentScan {
   }
 
   #endAtFileEnd(search: Search): ScanItem {
-    const { offset, reason, head } = search;
+    const { offset, reason, head, ownEnd } = search;
     this.#search = undefined;
     this.#at = this.#size;
     const bytes = this.#size - offset;
@@ -292,11 +295,7 @@ export class SegmentScan {
       // The first line of the next segment tells how many are lost.
       return damage(offset, bytes, reason, head, 0);
     }
-    let body = head ? head.smallBytes : 0;
-    for (const row of head?.rows ?? []) body += Math.max(0, row.bytes);
-    // A head has some hundred bytes: no more fits into what is left.
-    const isAlone = head !== undefined && bytes <= body + 1_000 &&
-      bytes >= body;
+    const isAlone = ownEnd !== undefined && ownEnd >= this.#size;
     return damage(offset, bytes, reason, head, isAlone ? 0 : undefined);
   }
 }

@@ -28,6 +28,57 @@ function spoil(dir: string, text: string): void {
   closeSync(fd);
 }
 
+/** Writes over the last segment from a place to its end, but for the newline. */
+function spoilEnd(dir: string, from: (segment: Buffer) => number): void {
+  const path = segmentsIn(dir).at(-1)!;
+  const bytes = readFileSync(path);
+  writeFileSync(path, bytes.fill("Z", from(bytes), bytes.length - 1));
+}
+
+describe("WalTaskStore, damage up to the end of the log", () => {
+  it("counts the entries behind a header whose text is damaged", () =>
+    withTempDir(async (dir) => {
+      let store = await openLogStore(dir, 1_000);
+      await store.create(aRecord("a", { statusMessage: "m".repeat(1_000) }));
+      await store.update("a", { statusMessage: "new" }, 1);
+      await store.close();
+      assert.equal(segmentsIn(dir).length, 2);
+      spoilEnd(dir, (bytes) => bytes.indexOf("\n") - 5);
+      store = await openLogStore(dir, 1_000);
+      await rejects(store.get("a"), "ERR_STORE_DAMAGED");
+      await store.close();
+    }));
+
+  it("counts the entries behind one whose fields are damaged", () =>
+    withTempDir(async (dir) => {
+      let store = await openLogStore(dir, 100_000);
+      await store.create(aRecord("a"));
+      await store.create(aRecord("b"));
+      await store.update("b", { statusMessage: "spoilt" }, 1);
+      await store.update("a", { statusMessage: "new" }, 1);
+      await store.close();
+      spoilEnd(dir, (bytes) => bytes.indexOf("spoilt"));
+      store = await openLogStore(dir, 100_000);
+      await rejects(store.get("a"), "ERR_STORE_DAMAGED");
+      await rejects(store.get("b"), "ERR_STORE_DAMAGED");
+      await store.close();
+    }));
+
+  it("takes no other task where only the last entry is damaged", () =>
+    withTempDir(async (dir) => {
+      let store = await openLogStore(dir, 100_000);
+      const record = aRecord("a");
+      await store.create(record);
+      await store.create(aRecord("b", { statusMessage: "spoilt" }));
+      await store.close();
+      spoilEnd(dir, (bytes) => bytes.indexOf("spoilt"));
+      store = await openLogStore(dir, 100_000);
+      assert.deepEqual(await store.get("a"), record);
+      await rejects(store.get("b"), "ERR_STORE_DAMAGED");
+      await store.close();
+    }));
+});
+
 describe("WalTaskStore, damage that a read finds while a change is flushed", () => {
   const long = { text: "q".repeat(5_000) };
   for (const isCompacted of [false, true]) {

@@ -231,7 +231,7 @@ function wrongIn(
   const latest = log.states.get(taskId)!;
   if (state === latest) return undefined;
   const own = log.entries.filter(({ states }) => states.has(taskId));
-  const hit = own.filter((entry) => hits.includes(entry));
+  const hit = own.filter((entry) => isTouched(hits, entry));
   if (state === DAMAGED) {
     if (hit.length > 0 || mayBeMeant(log, hits, taskId)) return undefined;
     return "is refused and not touched";
@@ -249,13 +249,21 @@ function wrongIn(
   }
   // Who had ended is not meant by an entry that has lost its id.
   const at = own.findIndex(({ states }) => states.get(taskId) === state);
-  const isLost = own.slice(at + 1).every((entry) => hits.includes(entry));
+  const isLost = own.slice(at + 1).every((entry) => isTouched(hits, entry));
   if (at >= 0 && isLost && isEnded(state)) return undefined;
   return `is ${brief(state)}, not ${brief(latest)}`;
 }
 
 function isEnded(state: string): boolean {
   return state !== ABSENT && parse(state).status === "completed";
+}
+
+/** Whether an entry is damaged, or another of its operation: which of them is of a task is not known. */
+function isTouched(
+  hits: readonly WrittenEntry[],
+  { states }: WrittenEntry,
+): boolean {
+  return hits.some((hit) => hit.states === states);
 }
 
 function isHit(hits: readonly WrittenEntry[], taskId: string): boolean {

@@ -113,13 +113,7 @@ export class CompactionRuns {
     const running = (async () => {
       await undefined; // Its end comes after it is known to be under way.
       try {
-        const { log } = this.#parts;
-        if (log.refusal) {
-          throw new StoreFailedError(
-            `compact the log (${log.refusal.why}; open the store again)`,
-            { cause: log.refusal.cause },
-          );
-        }
+        this.#parts.log.refuseIfUnsure("compact the log");
         await work();
         this.#notBefore = 0;
         this.#pauseMs = FIRST_PAUSE_MS;

@@ -1,9 +1,9 @@
 /** What was found damaged, and the copies of it. */
 
-import { Buffer } from "node:buffer";
 import { basename, join } from "node:path";
 import { StoreDamagedError } from "../errors.ts";
-import { type Disk, type DiskFile, isMissing, writeAll } from "./disk.ts";
+import { copyBytes } from "./copy_bytes.ts";
+import { type Disk, type DiskFile, isMissing } from "./disk.ts";
 import type { Segment } from "./segment.ts";
 
 /** The folder that the copies are in. */
@@ -253,17 +253,7 @@ export class Damages {
       const to = this.#disk.open(path);
       try {
         // It may be there from an opening before, and never have been flushed.
-        const buffer = Buffer.allocUnsafe(Math.min(bytes, 1024 * 1024));
-        for (let done = 0; done < bytes;) {
-          const into = buffer.subarray(
-            0,
-            Math.min(buffer.length, bytes - done),
-          );
-          const read = await from.read(into, offset + done);
-          if (read === 0) break;
-          writeAll(to, into.subarray(0, read), done);
-          done += read;
-        }
+        await copyBytes(from, to, { from: offset, bytes, to: 0 });
       } finally {
         to.close();
       }

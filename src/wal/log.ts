@@ -274,13 +274,27 @@ export class Log {
         cause: new Error(`the lock of ${this.#options.dir} is gone`),
       };
     }
-    this.#refuseIfUnsure();
+    this.refuseIfUnsure();
+  }
+
+  /**
+   * Refuses what would go on with bytes that may not be on the disk, or may be another's.
+   *
+   * @param operation What is refused, as in "Cannot write to the log".
+   * @throws {StoreFailedError} `ERR_STORE_FAILED`: nothing is written any more.
+   */
+  refuseIfUnsure(operation = "write to the log"): void {
+    if (!this.#refusal) return;
+    throw new StoreFailedError(
+      `${operation} (${this.#refusal.why}; open the store again)`,
+      { cause: this.#refusal.cause },
+    );
   }
 
   /** Flushes what no append has flushed. */
   async flush(): Promise<void> {
     await this.#draining;
-    this.#refuseIfUnsure();
+    this.refuseIfUnsure();
     const active = this.#active;
     if (!active) return;
     try {
@@ -459,7 +473,7 @@ export class Log {
 
   #write(batch: Batch): void {
     if (batch.bytes === 0) return;
-    this.#refuseIfUnsure();
+    this.refuseIfUnsure();
     const bytes = this.#encoder.encode(batch.pieces, batch.bytes);
     if (!batch.isFirst && this.#cutAt !== undefined) this.#cut();
     writeAll(batch.segment.file!, bytes, batch.offset);
@@ -559,14 +573,6 @@ export class Log {
 
   #refuseIfClosed(): void {
     if (this.#isClosed) throw new StoreClosedError("write to the log");
-  }
-
-  #refuseIfUnsure(): void {
-    if (!this.#refusal) return;
-    throw new StoreFailedError(
-      `write to the log (${this.#refusal.why}; open the store again)`,
-      { cause: this.#refusal.cause },
-    );
   }
 
   #cut(): void {

@@ -1,10 +1,8 @@
 /** A file that somebody has deleted while it was open: it takes every write, and is gone after a restart. */
 
-import { Buffer } from "node:buffer";
-import { type Disk, type DiskFile, writeAll } from "./disk.ts";
+import { copyBytes } from "./copy_bytes.ts";
+import type { Disk, DiskFile } from "./disk.ts";
 import type { Segment } from "./segment.ts";
-
-const CHUNK_BYTES = 1024 * 1024;
 
 /**
  * Writes a segment that has no name any more anew, from its handle. What somebody
@@ -22,14 +20,9 @@ export async function copyNameless(
   const file = segment.file!;
   const copy = disk.open(path);
   try {
-    const buffer = Buffer.allocUnsafe(Math.min(size, CHUNK_BYTES));
-    for (let at = 0; at < size;) {
-      const length = Math.min(buffer.length, size - at);
-      const read = await file.read(buffer.subarray(0, length), at);
-      if (read === 0) throw new Error(`${path} was deleted, and cut`);
-      writeAll(copy, buffer.subarray(0, read), at);
-      at += read;
-    }
+    const whole = { from: 0, bytes: size, to: 0 };
+    const done = await copyBytes(file, copy, whole);
+    if (done < size) throw new Error(`${path} was deleted, and cut`);
     // What was there may be longer.
     copy.truncate(size);
     return copy;

@@ -1,10 +1,7 @@
 /** Makes a flush cover what the system may show and not have on the disk. */
 
-import { Buffer } from "node:buffer";
-import { type DiskFile, writeAll } from "./disk.ts";
-
-/** How much is written at a time. */
-const CHUNK_BYTES = 1024 * 1024;
+import { copyBytes } from "./copy_bytes.ts";
+import type { DiskFile } from "./disk.ts";
 
 /**
  * Writes a range of a file again, as it is. After a flush that has failed, the
@@ -21,14 +18,9 @@ export async function rewrite(
   to: number,
 ): Promise<void> {
   if (from >= to) return;
-  const buffer = Buffer.allocUnsafe(Math.min(to - from, CHUNK_BYTES));
-  for (let at = from; at < to;) {
-    const into = buffer.subarray(0, Math.min(buffer.length, to - at));
-    const read = await file.read(into, at);
-    if (read < into.length) {
-      throw new Error(`the file ends at ${at + read}, before ${to}`);
-    }
-    writeAll(file, into, at);
-    at += read;
+  const bytes = to - from;
+  const done = await copyBytes(file, file, { from, bytes, to: from });
+  if (done < bytes) {
+    throw new Error(`the file ends at ${from + done}, before ${to}`);
   }
 }

@@ -70,35 +70,11 @@ export class LogTaskStore implements TaskStore {
   }
 
   get(taskId: string, now?: number): Promise<TaskRecord | undefined> {
-    return this.#call("read a task", (parts) => {
-      const state = this.#readable(parts, taskId, now);
-      if (!state) return undefined;
-      return parts.reading(taskId, () => {
-        const fields = parts.reader.fields(taskId, state);
-        const record = copyHead(fields);
-        for (const ref of fields.parts) {
-          setOwn(record, ref.key, parts.reader.value(ref));
-        }
-        return record as unknown as TaskRecord;
-      });
-    });
+    return this.#read(taskId, now, true);
   }
 
   head(taskId: string, now?: number): Promise<TaskHead | undefined> {
-    return this.#call("read a task", (parts) => {
-      const state = this.#readable(parts, taskId, now);
-      if (!state) return undefined;
-      return parts.reading(taskId, () => {
-        const fields = parts.reader.fields(taskId, state);
-        const head = copyHead(fields);
-        dropPayloads(head);
-        for (const ref of fields.parts) {
-          if (isPayload(ref.key)) continue;
-          setOwn(head, ref.key, parts.reader.value(ref));
-        }
-        return head as unknown as TaskHead;
-      });
-    });
+    return this.#read(taskId, now, false);
   }
 
   update(
@@ -201,6 +177,27 @@ export class LogTaskStore implements TaskStore {
     } finally {
       await parts.close();
     }
+  }
+
+  #read(
+    taskId: string,
+    now: number | undefined,
+    withPayloads: boolean,
+  ): Promise<TaskRecord | undefined> {
+    return this.#call("read a task", (parts) => {
+      const state = this.#readable(parts, taskId, now);
+      if (!state) return undefined;
+      return parts.reading(taskId, () => {
+        const fields = parts.reader.fields(taskId, state);
+        const record = copyHead(fields);
+        if (!withPayloads) dropPayloads(record);
+        for (const ref of fields.parts) {
+          if (!withPayloads && isPayload(ref.key)) continue;
+          setOwn(record, ref.key, parts.reader.value(ref));
+        }
+        return record as unknown as TaskRecord;
+      });
+    });
   }
 
   /** Runs a method when the store is open. */

@@ -13,6 +13,7 @@ import {
   type TaskRecord,
 } from "../model/record.ts";
 import { copyJson, setOwn } from "../model/json.ts";
+import { isStoredRecord, unknownFormat } from "./stored_record.ts";
 
 /** Without SQLite behind it, a value may have 128 KiB; with SQLite, 2 MiB. */
 export const PART_BYTES = 96 * 1024;
@@ -47,9 +48,7 @@ export function readEntryValue(value: unknown): TaskEntry | undefined {
   if (value === undefined) return undefined;
   const { format, columns } = (value ?? {}) as Partial<TaskEntry>;
   if (Number.isSafeInteger(format) && format !== 1) {
-    throw new Error(
-      `it has format ${format}, and this version of the library reads 1`,
-    );
+    throw unknownFormat(format);
   }
   const isSound = format === 1 && typeof columns === "object" &&
     columns !== null && columns.head !== undefined &&
@@ -137,13 +136,9 @@ export function decode<T>(bytes: Uint8Array): T {
  * @throws {Error} It is damaged.
  */
 export function decodeHead(bytes: Uint8Array): TaskRecord {
-  const head = decode<TaskRecord | null>(bytes);
-  const { createdAt, ttlMs, version } = head ?? {} as Partial<TaskRecord>;
-  const isSound = typeof createdAt === "string" &&
-    (ttlMs === null || typeof ttlMs === "number") &&
-    Number.isSafeInteger(version);
-  if (!isSound) throw new Error("what is stored is no record");
-  return head!;
+  const head = decode<unknown>(bytes);
+  if (!isStoredRecord(head)) throw new Error("what is stored is no record");
+  return head;
 }
 
 /**

@@ -5,7 +5,7 @@ import { utf8Bytes } from "../model/json.ts";
 import {
   checkBoolean,
   checkFunction,
-  checkPositiveInteger,
+  checkIntegerFrom,
   DEFAULT_MAX_ENTRY_BYTES,
   unusable,
 } from "../model/limits.ts";
@@ -107,17 +107,12 @@ export function resolveDurableObjectOptions(
     );
   }
   checkBoolean("alarm", alarm);
-  checkPositiveInteger("maxRecordBytes", maxRecordBytes);
-  if (
-    maxRecordBytes < SMALLEST_RECORD_BYTES ||
-    maxRecordBytes > LARGEST_RECORD_BYTES
-  ) {
-    throw unusable(
-      "maxRecordBytes",
-      maxRecordBytes,
-      `${SMALLEST_RECORD_BYTES} to ${LARGEST_RECORD_BYTES}`,
-    );
-  }
+  checkIntegerFrom(
+    "maxRecordBytes",
+    maxRecordBytes,
+    SMALLEST_RECORD_BYTES,
+    LARGEST_RECORD_BYTES,
+  );
   checkFunction("now", now);
   checkFunction("onDamage", onDamage);
   return { prefix, alarm, maxRecordBytes, now, onDamage };

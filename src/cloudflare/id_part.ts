@@ -1,5 +1,6 @@
 /** What stands for an id in keys, which have fewer bytes and characters than ids. */
 
+import { toHex } from "../model/hex.ts";
 import { hashId } from "../model/id_hash.ts";
 
 /** Ids that stand there as they are. */
@@ -15,11 +16,7 @@ const ID_PART = /^(?:=[\w-]{1,128}|#[0-9a-f]{64})$/;
  */
 export async function idPart(taskId: string): Promise<string> {
   if (PLAIN_ID.test(taskId)) return `=${taskId}`;
-  const digits = Array.from(
-    await hashId(taskId),
-    (byte) => byte.toString(16).padStart(2, "0"),
-  );
-  return `#${digits.join("")}`;
+  return `#${toHex(await hashId(taskId))}`;
 }
 
 /**

@@ -4,8 +4,8 @@ import { InvalidArgumentError, show } from "../errors.ts";
 import { utf8Bytes } from "../model/json.ts";
 import {
   checkFunction,
+  checkIntegerFrom,
   checkMilliseconds,
-  checkPositiveInteger,
   DEFAULT_MAX_ENTRY_BYTES,
   unusable,
 } from "../model/limits.ts";
@@ -122,17 +122,12 @@ export function resolveWorkersKvOptions(
       `a well-formed string of 1 to ${LARGEST_PREFIX_BYTES} bytes`,
     );
   }
-  checkPositiveInteger("maxRecordBytes", maxRecordBytes);
-  if (
-    maxRecordBytes < SMALLEST_RECORD_BYTES ||
-    maxRecordBytes > LARGEST_RECORD_BYTES
-  ) {
-    throw unusable(
-      "maxRecordBytes",
-      maxRecordBytes,
-      `${SMALLEST_RECORD_BYTES} to ${LARGEST_RECORD_BYTES}`,
-    );
-  }
+  checkIntegerFrom(
+    "maxRecordBytes",
+    maxRecordBytes,
+    SMALLEST_RECORD_BYTES,
+    LARGEST_RECORD_BYTES,
+  );
   checkMilliseconds(
     "minWriteIntervalMs",
     minWriteIntervalMs,

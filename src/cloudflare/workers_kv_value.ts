@@ -4,6 +4,7 @@ import { StoreFailedError } from "../errors.ts";
 import { expiresAt } from "../model/expiry.ts";
 import type { TaskRecord } from "../model/record.ts";
 import type { WorkersKvPutOptions } from "./workers_kv_shape.ts";
+import { isStoredRecord, unknownFormat } from "./stored_record.ts";
 
 /**
  * KV itself deletes a task a day after its end, or later: it goes by another
@@ -133,9 +134,7 @@ export function readMetadata(metadata: unknown): KvVersion {
 function refuseLater(metadata: unknown): void {
   const { f: format } = fieldsOf(metadata);
   if (format === undefined) return;
-  throw new Error(
-    `it has format ${format}, and this version of the library reads 1`,
-  );
+  throw unknownFormat(format);
 }
 
 function fieldsOf(metadata: unknown): Readonly<Record<string, unknown>> {
@@ -170,7 +169,7 @@ export function readValue(
     throw unreadable((error as Error).message);
   }
   const record = parse(text);
-  if (!isRecordOf(record, taskId)) {
+  if (record?.taskId !== taskId || !isStoredRecord(record)) {
     throw unreadable("it is no record of the task");
   }
   // A value that was copied there by other means comes without metadata.
@@ -188,15 +187,6 @@ export function readValue(
     },
     record,
   };
-}
-
-function isRecordOf(
-  record: TaskRecord | undefined,
-  taskId: string,
-): record is TaskRecord {
-  return record?.taskId === taskId && Number.isSafeInteger(record.version) &&
-    typeof record.createdAt === "string" &&
-    (record.ttlMs === null || typeof record.ttlMs === "number");
 }
 
 function parse(text: string): TaskRecord | undefined {

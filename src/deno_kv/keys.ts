@@ -4,6 +4,7 @@
  * key that it does not find.
  */
 
+import { toHex } from "../model/hex.ts";
 import { hashId } from "../model/id_hash.ts";
 import { utf8Bytes } from "../model/json.ts";
 import { MAX_ID_LENGTH } from "./limits.ts";
@@ -138,13 +139,7 @@ export class Keys {
  */
 export function showKey(key: DenoKvKey): string {
   return JSON.stringify(
-    key.map((part) =>
-      part instanceof Uint8Array
-        ? Array.from(part, (byte) => byte.toString(16).padStart(2, "0")).join(
-          "",
-        )
-        : part
-    ),
+    key.map((part) => part instanceof Uint8Array ? toHex(part) : part),
   );
 }
 

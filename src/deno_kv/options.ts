@@ -5,8 +5,8 @@ import { utf8Bytes } from "../model/json.ts";
 import {
   checkBoolean,
   checkFunction,
+  checkIntegerFrom,
   checkMilliseconds,
-  checkPositiveInteger,
   DEFAULT_MAX_ENTRY_BYTES,
   unusable,
 } from "../model/limits.ts";
@@ -118,16 +118,12 @@ export function resolveDenoKvOptions(
     now = Date.now,
     onDamage = () => {},
   } = options;
-  checkPositiveInteger("maxRecordBytes", maxRecordBytes);
-  if (
-    maxRecordBytes < MAX_VALUE_BYTES || maxRecordBytes > LARGEST_RECORD_BYTES
-  ) {
-    throw unusable(
-      "maxRecordBytes",
-      maxRecordBytes,
-      `${MAX_VALUE_BYTES} to ${LARGEST_RECORD_BYTES}`,
-    );
-  }
+  checkIntegerFrom(
+    "maxRecordBytes",
+    maxRecordBytes,
+    MAX_VALUE_BYTES,
+    LARGEST_RECORD_BYTES,
+  );
   checkBoolean("durable", durable);
   checkBoolean("watch", watch);
   checkMilliseconds("busyTimeoutMs", busyTimeoutMs, LONGEST_TIMEOUT_MS);

@@ -3,6 +3,7 @@
 import { InvalidArgumentError, show } from "../errors.ts";
 import { toolResult } from "../model/content_block.ts";
 import { type JsonObject, type JsonValue, setOwn } from "../model/json.ts";
+import { DEFAULT_LIMITS } from "../model/limits.ts";
 import { describeMismatch } from "../model/shape.ts";
 import type { GetTaskResult } from "../model/wire.ts";
 import type { SchemaLike } from "./shapes.ts";
@@ -11,9 +12,6 @@ import { validate } from "./validate.ts";
 
 /** Members of a tool's result that cannot be null: a worker may leave them so. */
 const NEVER_NULL: readonly string[] = ["content", "isError", "_meta"];
-
-/** Levels that are searched for members to leave out: as many as a record has, unless told otherwise. */
-const MAX_DEPTH = 128;
 
 /**
  * Checks a result as a client will, and leaves out what the worker had nothing
@@ -79,7 +77,7 @@ function withoutUndefined<T>(value: T): T {
     }
     return copy ?? value;
   };
-  const stripped = strip(value, MAX_DEPTH);
+  const stripped = strip(value, DEFAULT_LIMITS.maxDepth);
   return (tooDeep ? value : stripped) as T;
 }
 

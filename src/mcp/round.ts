@@ -16,6 +16,7 @@ import {
   InvalidInputResponseError,
   LimitExceededError,
 } from "../errors.ts";
+import { toHex } from "../model/hex.ts";
 import type { InputRequest, InputRequests } from "../model/input_request.ts";
 import {
   type InputResponse,
@@ -233,8 +234,7 @@ export async function openRound(
 async function digestOf(request: InputRequest): Promise<string> {
   const bytes = new TextEncoder().encode(JSON.stringify(request));
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
-  return [...digest.subarray(0, 16)]
-    .map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  return toHex(digest.subarray(0, 16));
 }
 
 /** The state: by key the digest of the question, and the answer if there is one. */

@@ -186,6 +186,27 @@ export function checkPositiveInteger(name: string, value: unknown): number {
 }
 
 /**
+ * Checks that a value is a whole number of a range.
+ *
+ * @param name The name of the argument or option.
+ * @param value The value.
+ * @param least The least that it may be, above 0.
+ * @param most The most that it may be.
+ * @returns The value.
+ * @throws {InvalidArgumentError} `ERR_INVALID_ARGUMENT`: it is not.
+ */
+export function checkIntegerFrom(
+  name: string,
+  value: unknown,
+  least: number,
+  most: number,
+): number {
+  const number = checkPositiveInteger(name, value);
+  if (number >= least && number <= most) return number;
+  throw unusable(name, value, `${least} to ${most}`);
+}
+
+/**
  * Checks that a value is a function.
  *
  * @param name The name of the argument or option.

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { TaskLifecycle, type TaskRecord } from "../../mod.ts";
+import type { KvMemoryLimits } from "../../src/cloudflare/workers_kv_memory.ts";
 import { checkTaskStore, formatConformanceReport } from "../../testing.ts";
 import {
   dateOf,
@@ -15,6 +16,34 @@ import { describe, it } from "../support/runner.ts";
 import { SimulatedKv } from "../support/simulated_kv.ts";
 
 const key = (taskId: string) => `${PREFIX}=${taskId}`;
+
+/**
+ * Opens a store that reads what it is told to: at first the first version of a
+ * task. Another instance has given up the second, which is in KV all the same.
+ */
+async function besideGivenUp(limits?: Partial<KvMemoryLimits>) {
+  const kv = new SimulatedKv();
+  const binding = kv.bind();
+  let stale: ReturnType<SimulatedKv["peek"]>;
+  const store = openKvStore(kv, {
+    limits,
+    binding: {
+      ...binding,
+      getWithMetadata: async (key, type) =>
+        stale ?? await binding.getWithMetadata(key, type),
+    },
+  });
+  const before = openKvStore(kv);
+  await before.create(aRecord("a"));
+  stale = kv.peek(key("a"));
+  kv.disturb = (call) => call === "put" ? "lose the answer" : undefined;
+  const lost = before.update("a", { statusMessage: "given up" }, 1);
+  await failureOf(lost, "ERR_STORE_FAILED");
+  kv.disturb = () => {};
+  const givenUp = kv.peek(key("a"));
+  await kv.clock.advance(1_000);
+  return { store, givenUp, serve: (value: typeof stale) => stale = value };
+}
 
 describe("WorkersKvTaskStore", () => {
   it("merges the writes of a second, and acknowledges each when KV has it", async () => {
@@ -234,27 +263,9 @@ describe("WorkersKvTaskStore", () => {
   });
 
   it("reads what it wrote, though another instance gave up the same version", async () => {
-    const kv = new SimulatedKv();
-    const binding = kv.bind();
-    let stale: { value: string; metadata: unknown } | undefined;
-    const store = openKvStore(kv, {
-      binding: {
-        ...binding,
-        getWithMetadata: async (key, type) =>
-          stale ?? await binding.getWithMetadata(key, type),
-      },
-    });
-    const before = openKvStore(kv);
-    await before.create(aRecord("a"));
-    stale = kv.peek(key("a"));
-    kv.disturb = (call) => call === "put" ? "lose the answer" : undefined;
-    const lost = before.update("a", { statusMessage: "given up" }, 1);
-    await failureOf(lost, "ERR_STORE_FAILED");
-    kv.disturb = () => {};
-    const givenUp = kv.peek(key("a"));
-    await kv.clock.advance(1_000);
+    const { store, givenUp, serve } = await besideGivenUp();
     const second = await store.update("a", { statusMessage: "kept" }, 1);
-    stale = givenUp;
+    serve(givenUp);
     assert.deepEqual(await store.get("a"), second);
   });
 
@@ -324,29 +335,12 @@ describe("WorkersKvTaskStore", () => {
   });
 
   it("tells its own write from that of another instance, also where it has kept no record", async () => {
-    const kv = new SimulatedKv();
-    const binding = kv.bind();
-    let stale: { value: string; metadata: unknown } | undefined;
-    const store = openKvStore(kv, {
-      limits: { maxTextLength: 2_000 },
-      binding: {
-        ...binding,
-        getWithMetadata: async (key, type) =>
-          stale ?? await binding.getWithMetadata(key, type),
-      },
+    const { store, givenUp, serve } = await besideGivenUp({
+      maxTextLength: 2_000,
     });
-    const before = openKvStore(kv);
-    await before.create(aRecord("a"));
-    stale = kv.peek(key("a"));
-    kv.disturb = (call) => call === "put" ? "lose the answer" : undefined;
-    const lost = before.update("a", { statusMessage: "given up" }, 1);
-    await failureOf(lost, "ERR_STORE_FAILED");
-    kv.disturb = () => {};
-    const givenUp = kv.peek(key("a"));
-    await kv.clock.advance(1_000);
     await store.update("a", { statusMessage: "kept" }, 1);
     await store.create(aRecord("b", { text: "x".repeat(1_900) }));
-    stale = givenUp;
+    serve(givenUp);
     await failureOf(store.get("a"), "ERR_STORE_FAILED");
     await failureOf(store.update("a", {}, 2), "ERR_STORE_FAILED");
   });

@@ -63,7 +63,7 @@ interface History {
   heads: readonly Reached[];
   /** The place on the path where the disk was known to have everything. */
   settled: number;
-  /** Sweeps that were acknowledged, and may have deleted the task. */
+  /** Sweeps that have ended, and may have deleted the task. */
   sweeps: Attempt[];
 }
 
@@ -159,9 +159,15 @@ export class Histories {
     else this.violations.push(`${attempt.name} is refused, and was seen`);
   }
 
-  /** It has failed: it may be on the disk. */
+  /** It has failed: it may be on the disk. A sweep may have deleted some tasks before it did. */
   failed(attempt: Attempt): void {
-    if (!this.#pending.delete(attempt)) return;
+    if (!this.#pending.has(attempt)) return;
+    if (attempt.taskId === undefined) {
+      for (const taskId of this.#histories.keys()) {
+        this.#maySweep(taskId, attempt);
+      }
+    }
+    this.#pending.delete(attempt);
     attempt.ended = this.tick();
     if (attempt.seenIn === attempt.store) {
       this.violations.push(`${attempt.name} has failed, and was seen`);
@@ -221,14 +227,12 @@ export class Histories {
     if (!this.#pending.has(attempt)) return;
     const sure = new Map<string, Reached[]>();
     for (const [taskId, history] of this.#histories) {
-      const reached = this.#reach(taskId, attempt.store);
       const place = places.get(taskId);
       if (place === undefined) {
-        if (reached.some(({ by }) => by === attempt)) {
-          history.sweeps.push(attempt);
-        }
+        this.#maySweep(taskId, attempt);
         continue;
       }
+      const reached = this.#reach(taskId, attempt.store);
       const since = history.path.slice(place);
       if (since.some((states) => states.has(ABSENT))) continue;
       const gone = reached.filter(({ state, by }) =>
@@ -321,6 +325,13 @@ export class Histories {
 
   #of(taskId: string): History {
     return this.#histories.get(taskId)!;
+  }
+
+  /** A sweep that is under way may have deleted a task, if that may have been expired. */
+  #maySweep(taskId: string, attempt: Attempt): void {
+    const reached = this.#reach(taskId, attempt.store);
+    if (!reached.some(({ by }) => by === attempt)) return;
+    this.#of(taskId).sweeps.push(attempt);
   }
 
   /** What a failed change of before may have left is overwritten by one that came later. */
